@@ -1,0 +1,1 @@
+"""The `darts` command: one small module per verb, no physics."""

@@ -1,0 +1,254 @@
+"""The Python API of the dynamics: arrays in, arrays out, checked at the door.
+
+Conventions: SI units, spatial vectors rotation first, quaternions scalar first; state order as
+in `Spacecraft`. With M the mass matrix and C the bias force, M(q) udot + C(q, u) = tau; C holds
+velocity products, gravity, modal strain and damping, joint springs, dampers and stops, less the
+external node forces. `terms` picks the velocity products: "rl" or "crl".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from darts_py.errors import ArgumentError
+from darts_py.multibody import aba, crba, jacobian, motion, rnea
+from darts_py.multibody import energy as energies
+from darts_py.multibody.model import DIRECT, WOODBURY, Array, Model
+from darts_py.multibody.spacecraft import Spacecraft
+
+METHODS = ("articulated", "articulated-direct", "articulated-woodbury", "composite")
+
+Forces = Mapping[str, Array] | None
+
+
+class Energy(NamedTuple):
+    """Energy of a state in joules; gravity counts from the world origin."""
+
+    kinetic: float
+    strain: float
+    gravity: float
+    spring: float
+
+    @property
+    def total(self) -> float:
+        """Sum of all four."""
+        return sum(self)
+
+
+class NodeMotion(NamedTuple):
+    """Where a node is and how it moves."""
+
+    r_N: Array  # position, world axes                                             (3,)
+    R: Array  # node axes (= body axes) to world axes                              (3, 3)
+    V: Array  # velocity [w; v], body axes                                         (6,)
+    A: Array  # inertial acceleration, body axes (zeros where no udot is given)    (6,)
+    J: Array  # Jacobian: V = J u                                                  (6, n_speeds)
+
+
+class BodyMotion(NamedTuple):
+    """Motion of every body frame of the model file."""
+
+    V: Array  # velocity [w; v] of the frame, its axes                  (n_bodies, 6)
+    a: Array  # velocity-product acceleration a_i, its axes             (n_bodies, 6)
+
+
+def _vector(what: str, value: Array, size: int, hint: str = "") -> Array:
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(what, got=type(value).__name__, expected=f"{size} numbers") from None
+    if array.shape != (size,):
+        raise ArgumentError(what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint)
+    return array
+
+
+def _model(model: Spacecraft) -> Spacecraft:
+    if not isinstance(model, Spacecraft):
+        got = type(model).__name__
+        raise ArgumentError("model", got=got, expected="what load_model returns")
+    return model
+
+
+def _state(model: Spacecraft, q: Array, u: Array) -> tuple[Array, Array]:
+    _model(model)
+    hint = "modes and joint of each body in file order; see model.coord_names"
+    coords = _vector("q", q, model.n_coords, hint)
+    for row in model.arrays.stage:
+        if row["kind"] > 2 and not np.any(coords[row["q"] : row["q"] + 4]):
+            raise ArgumentError("q", got="a zero quaternion", expected="unit quaternions",
+                                hint="start from model.neutral()")  # fmt: skip
+    return coords, _vector("u", u, model.n_speeds, "see model.speed_names")
+
+
+def _conserving(terms: str) -> bool:
+    if terms not in ("rl", "crl"):
+        raise ArgumentError("terms", got=repr(terms), expected="'rl' or 'crl'")
+    return terms == "crl"
+
+
+def _node_forces(model: Spacecraft, forces: Forces) -> Array:
+    table = np.zeros((model.arrays.node.shape[0], 6))
+    for name, wrench in (forces or {}).items():
+        table[model.find_node(name)] += _vector(f"forces[{name!r}]", wrench, 6, "[moment; force]")
+    return table
+
+
+def forward_dynamics(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    tau: Array | None = None,
+    *,
+    forces: Forces = None,
+    terms: str = "rl",
+    method: str = "articulated",
+) -> Array:
+    """Return udot (n_speeds,) that solves M udot + C = tau.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        tau: generalized forces (n_speeds,), zero if left out.
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: "rl" or "crl".
+        method: "articulated" (O(n); picks the form of D_f^-1 per body), "articulated-direct",
+            "articulated-woodbury", or "composite" (mass matrix and Cholesky).
+    """
+    q, u = _state(model, q, u)
+    tau = np.zeros(model.n_speeds) if tau is None else _vector("tau", tau, model.n_speeds)
+    args = (model.workspace, q, u, tau, _node_forces(model, forces), _conserving(terms))
+    if method == "composite":
+        crba.forward_dynamics_composite(model.arrays, *args)
+    elif method in METHODS:
+        aba.forward_dynamics(_with_form(model.arrays, method), *args)
+    else:
+        raise ArgumentError("method", got=repr(method), expected=" | ".join(METHODS))
+    return model.workspace.udot.copy()
+
+
+def _with_form(m: Model, method: str) -> Model:
+    """Return the model with one form of D_f^-1 for all bodies, or as it is."""
+    if method == "articulated":
+        return m
+    body = m.body.copy()
+    body["df_form"] = DIRECT if method == "articulated-direct" else WOODBURY
+    return m._replace(body=body)
+
+
+def inverse_dynamics(
+    model: Spacecraft, q: Array, u: Array, udot: Array, *, forces: Forces = None, terms: str = "rl"
+) -> Array:
+    """Return tau (n_speeds,) = M udot + C; entries of modes are forces that modes would need."""
+    q, u = _state(model, q, u)
+    udot, tau = _vector("udot", udot, model.n_speeds), np.zeros(model.n_speeds)
+    args = (q, u, udot, _node_forces(model, forces), _conserving(terms), tau)
+    rnea.inverse_dynamics(model.arrays, model.workspace, *args)
+    return tau
+
+
+def bias_force(
+    model: Spacecraft, q: Array, u: Array, *, forces: Forces = None, terms: str = "rl"
+) -> Array:
+    """Return C (n_speeds,), the inverse dynamics at udot = 0."""
+    _model(model)
+    return inverse_dynamics(model, q, u, np.zeros(model.n_speeds), forces=forces, terms=terms)
+
+
+def mass_matrix(model: Spacecraft, q: Array) -> Array:
+    """Return M (n_speeds, n_speeds) by composite bodies."""
+    q, u = _state(model, q, np.zeros(_model(model).n_speeds))
+    crba.composite_mass_matrix(model.arrays, model.workspace, q, u)
+    return model.workspace.M.copy()
+
+
+def node_motion(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    udot: Array | None = None,
+    *,
+    node: str,
+    forces: Forces = None,
+    terms: str = "rl",
+    deformed: bool = False,
+) -> NodeMotion:
+    """Return position, attitude, velocity, acceleration and Jacobian of "body.node".
+
+    `deformed` adds the node's own modal displacement to its position; velocities, which are
+    those of the linearised model, do not depend on it.
+    """
+    q, u = _state(model, q, u)
+    m, w, i = model.arrays, model.workspace, int(model.kernel_node[model.find_node(node)])
+    A, V, r_N, J = np.zeros(6), np.zeros(6), np.zeros(3), np.zeros((6, model.n_speeds))
+    if udot is not None:
+        inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
+    motion.sweep_motion(m, w, q, u)
+    if udot is not None:
+        accelerations = _vector("udot", udot, model.n_speeds)
+        motion.node_acceleration(m, w, i, u, accelerations, _conserving(terms), A)
+    motion.node_velocity(m, w, i, u, V)
+    motion.node_position(m, w, i, q, deformed, r_N)
+    jacobian.node_jacobian(m, w, i, J)
+    b = m.node[i]["body"]
+    R = w.body[b]["R_NB"].reshape(3, 3) @ m.body[b]["R_FC"].reshape(3, 3).T
+    return NodeMotion(r_N, R, V, A, J)
+
+
+def _to_file_frame(model: Spacecraft, b: int, vector: Array, *, force: bool = False) -> Array:
+    """Move a velocity (or force) from body b's hinge frame to its file frame."""
+    R = model.arrays.body[b]["R_FC"].reshape(3, 3)
+    x = model.arrays.body[b]["r_FC"]  # file origin to hinge origin
+    first, second = R @ vector[:3], R @ vector[3:]
+    if force:
+        return np.concatenate([first + np.cross(x, second), second])
+    return np.concatenate([first, second - np.cross(first, x)])
+
+
+def body_motion(model: Spacecraft, q: Array, u: Array) -> BodyMotion:
+    """Return velocity and RL velocity-product acceleration of every body frame, file order."""
+    q, u = _state(model, q, u)
+    m, w = model.arrays, model.workspace
+    inverse_dynamics(model, q, u, np.zeros(model.n_speeds))
+    a_hinge, w_i = w.body["a"].copy(), w.body["w"].copy()
+    motion.sweep_motion(m, w, q, u)
+    V, a = np.zeros((model.n_bodies, 6)), np.zeros((model.n_bodies, 6))
+    for b, i in enumerate(model.order):
+        V[i] = _to_file_frame(model, b, w.body[b]["V"])
+        a[i] = _to_file_frame(model, b, a_hinge[b])
+        rate = m.body[b]["R_FC"].reshape(3, 3) @ w_i[b]
+        a[i, 3:] -= np.cross(rate, np.cross(rate, m.body[b]["r_FC"]))
+    return BodyMotion(V, a)
+
+
+def hinge_loads(
+    model: Spacecraft, q: Array, u: Array, udot: Array, *, forces: Forces = None, terms: str = "rl"
+) -> Array:
+    """Return (n_bodies, 6): the load on each body through its inboard hinge, file order.
+
+    Moment and force about the origin of the body frame, body axes.
+    """
+    inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
+    loads = np.zeros((model.n_bodies, 6))
+    for b, i in enumerate(model.order):
+        loads[i] = _to_file_frame(model, b, model.workspace.body[b]["fr"], force=True)
+    return loads
+
+
+def energy(model: Spacecraft, q: Array, u: Array) -> Energy:
+    """Return kinetic, strain, gravity and joint-spring energy."""
+    q, u = _state(model, q, u)
+    out = np.zeros(4)
+    energies.energy(model.arrays, model.workspace, q, u, out)
+    return Energy(*out.tolist())
+
+
+def momentum(model: Spacecraft, q: Array, u: Array) -> Array:
+    """Return (6,): angular momentum about the world origin, then linear, world axes."""
+    q, u = _state(model, q, u)
+    out = np.zeros(6)
+    energies.momentum(model.arrays, model.workspace, q, u, out)
+    return out

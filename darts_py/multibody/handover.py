@@ -1,0 +1,61 @@
+"""What passes between a body and its parent, which may be flexible.
+
+Outward: velocity and acceleration of the parent at the child's hinge. Inward: the child's
+articulated inertia and force. A rigid parent takes them at its own origin; a flexible one keeps
+them at O+ (`Gam`, `f`), since its modes feel them there.
+"""
+
+from __future__ import annotations
+
+from darts_py._jit import inlined
+from darts_py.spatial.inertia import add_inertia, put_inertia, shift_coupling, shift_force, shift_rotation
+from darts_py.spatial.vector import add, add_pair, cross, put_pair, scale, sub, tail3, vec3
+
+
+@inlined
+def rate_at_hinge(body, parent, hook, w_p, u):
+    """Angular velocity of a flexible parent's material at O+, parent axes."""
+    for k in range(parent.n_modes):
+        w_p = add(w_p, scale(u[parent.u_start + k], vec3(hook[body.hook_first + k].Pi)))
+    return w_p
+
+
+@inlined
+def modal_motion_at_hinge(body, parent, hook, rates, l):  # noqa: E741
+    """What a flexible parent's modal rates (or accelerations) add at O, parent axes."""
+    gw, gv = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(parent.n_modes):
+        s, Pi = rates[parent.u_start + k], hook[body.hook_first + k].Pi
+        gw, gv = add(gw, scale(s, vec3(Pi))), add(gv, scale(s, tail3(Pi)))
+    return gw, add(gv, cross(gw, sub(l, vec3(body.x_pO))))
+
+
+@inlined
+def acceleration_at_hinge(m, w, body, l):  # noqa: E741
+    """Q_t alm_p moved to O, parent axes."""
+    p = body.parent
+    aw = vec3(w.body[p].al)
+    av = add(tail3(w.body[p].al), cross(aw, l))
+    if p < m.body.shape[0] and m.body[p].n_modes > 0:
+        gw, gv = modal_motion_at_hinge(body, m.body[p], m.hook, w.udot, l)
+        aw, av = add(aw, gw), add(av, gv)
+    return aw, av
+
+
+@inlined
+def hand_to_parent(m, w, b, l, A, B, M, n, f):  # noqa: E741
+    """Give the parent body b's PRp = [[A, B], [B^T, M]] and zp = [n; f], both in parent axes."""
+    body = m.body[b]
+    rigid = m.body[body.parent].flex < 0
+    if not rigid:
+        l = sub(l, vec3(body.x_pO))  # noqa: E741
+    C = shift_coupling(l, B, M)
+    A = shift_rotation(l, A, B, C)
+    n = shift_force(l, n, f)
+    if rigid:
+        parent = w.body[body.parent]
+        add_inertia(A, C, M, parent.P)
+        add_pair(n, f, parent.z)
+    else:
+        put_inertia(A, C, M, w.hinge[b].Gam)
+        put_pair(n, f, w.hinge[b].f)

@@ -1,0 +1,239 @@
+"""What the kernels read and write: Model, Workspace, and the symbols used in them.
+
+Bodies are numbered parents first; states keep the file's order. Each body has a *hinge frame*:
+origin at its inboard hinge O, axes those of O turned so that a single rotation axis is z. All
+that belongs to a body is about that origin in those axes, so the joint map H needs no transport
+(equations: l_iO = 0, R_iO = 1). `r_FC`, `R_FC` lead back to the frame F of the model file. The
+last row of `Workspace.body` is the ground.
+
+    P, PR, PRp  articulated inertia: all of it, modes removed, hinge removed too
+    z, zp       the matching bias forces           H     joint map, speeds to velocity of O
+    a           velocity-product acceleration      Pd    modal matrix at the inboard hinge
+    Gam, f      PRp and zp of a child, in parent axes at the child's O+
+    Lam, Ups, Om, E   constants of the second form of D_f^-1 (see `flexible.py`)
+
+Fixed-size data sit in record arrays: one array instead of twenty keeps a kernel call at a few
+hundred machine words, and constant strides let LLVM keep a link in registers. Measured against
+one array per quantity: 12x faster sweeps, 20x faster compilation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+Array = np.ndarray
+
+# how a body goes through the sweeps
+FORM_GENERAL = 0  # any joint, rigid or flexible
+FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
+
+# kinds of stage; the last two have quaternions
+AXIS, MAP, PLANAR, BALL, FREE = range(5)
+
+# forms of D_f^-1
+DIRECT, WOODBURY = range(2)
+
+I, D = np.int64, np.float64
+
+BODY = np.dtype(
+    [
+        ("parent", I),  # index, n_bodies for roots
+        ("form", I),  # FORM_*
+        ("q_start", I),  # first coordinate: modes, then joint
+        ("u_start", I),  # first speed: modes, then joint
+        ("n_modes", I),  # nm
+        ("n_hinge", I),  # nr, speeds of the joint
+        ("locked", I),  # 1: the joint does not move
+        ("R_pO", D, 9),  # O+ axes to parent axes, row by row
+        ("x_pO", D, 3),  # parent origin to O+
+        ("Mrr", D, 21),  # spatial inertia: A (6), B (9), M (6)
+        ("rotary", D, 12),  # sum of nodal Jc, and sum of m r r^T
+        ("stage_first", I),
+        ("stage_last", I),  # one past the last
+        ("child_first", I),  # range in Model.child
+        ("child_last", I),
+        ("node_first", I),
+        ("node_last", I),
+        ("mode_first", I),  # in Model.mode
+        ("hook_first", I),  # in Model.hook, one per mode of the parent
+        ("flex", I),  # slot of a flexible body, or -1
+        ("df_form", I),  # DIRECT or WOODBURY
+        ("PR", D, (6, 6)),  # Mrr - mu^T Lam mu
+        ("R_FC", D, 9),  # hinge axes to file axes
+        ("r_FC", D, 3),  # file origin to hinge origin, file axes
+    ],
+    align=True,
+)
+STAGE = np.dtype(
+    [
+        ("kind", I),  # AXIS ... FREE
+        ("q", I),  # first coordinate
+        ("u", I),  # first speed
+        ("n", I),  # number of speeds
+        ("H", D, (6, 6)),  # columns of the joint map, one per row
+        ("c", D, 3),  # fixed point of a BALL
+    ],
+    align=True,
+)
+SPEED = np.dtype(
+    [  # spring, damper and soft stops on each speed's coordinate
+        ("stiffness", D),
+        ("rest", D),
+        ("damping", D),
+        ("lower", D),
+        ("upper", D),
+        ("stop_stiffness", D),
+        ("stop_damping", D),
+    ],
+    align=True,
+)
+NODE = np.dtype(
+    [
+        ("body", I),
+        ("file", I),  # the node's number in file order
+        ("m", D),  # mass
+        ("r", D, 3),  # rest position
+        ("p", D, 3),  # node to its mass centre
+        ("Jc", D, 6),  # inertia about its mass centre
+    ],
+    align=True,
+)
+MODE = np.dtype(
+    [
+        ("Mfr", D, 6),  # row of the modal-rigid mass matrix
+        ("W", D, 6),  # centrifugal integrals, symmetric 3x3
+        ("Pd", D, 6),  # the mode at the inboard hinge
+        ("mu", D, 6),  # row of Hf Mm [0; 1]
+        ("g", D, 6),  # row of Lam mu
+    ],
+    align=True,
+)
+HOOK = np.dtype(
+    [  # a mode of the parent where a child hangs on it
+        ("Pi", D, 6),  # the mode at O+
+        ("zeta", D, 6),  # row of Hf Q_t^T
+        ("Ups", D, 6),  # row of Lam zeta
+    ],
+    align=True,
+)
+
+
+class Model(NamedTuple):
+    """A spacecraft as kernels see it: structure is constant, mass properties may change."""
+
+    body: Array  # BODY                                              (n_bodies,)
+    child: Array  # children of each body in turn                     (n_bodies - n_roots,)
+    stage: Array  # STAGE; a joint's stages from the parent outward   (n_stages,)
+    passive: Array  # stages with spring, damper or stops             (n_passive,)
+    speed: Array  # SPEED                                             (n_speeds,)
+    node: Array  # NODE                                               (n_nodes,)
+    node_Pi: Array  # modes at nodes: slope, displacement             (n_nodes, nm, 6)
+    mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
+    hook: Array  # HOOK                                               (n_hooks,)
+    Mff: Array  # modal mass matrix                                   (n_flex, nm, nm)
+    K: Array  # modal stiffness                                       (n_flex, nm, nm)
+    Dm: Array  # modal damping                                        (n_flex, nm, nm)
+    Df: Array  # Hf Mm Hf^T                                           (n_flex, nm, nm)
+    Lam: Array  # Df^-1                                               (n_flex, nm, nm)
+    Om: Array  # zeta^T Lam zeta over all children                    (n_flex, 6c, 6c)
+    E: Array  # S(x) - zeta^T g over all children                     (n_flex, 6c, 6)
+    gravity: Array  # world axes                                      (3,)
+
+
+MOVING = np.dtype(
+    [
+        ("A", D, 9),  # rotation, body axes to parent axes
+        ("w", D, 3),  # angular velocity
+        ("a", D, 6),  # velocity-product acceleration
+        ("P", D, 21),  # articulated inertia, gathered from children of rigid bodies
+        ("z", D, 6),  # articulated bias force
+        ("U", D, 6),  # fast path: P h
+        ("d", D),  # fast path: 1 / (h . P h)
+        ("e", D),  # fast path: force on the hinge
+        ("al", D, 6),  # acceleration; the ground's is -gravity
+        ("l", D, 3),  # parent origin to O, parent axes
+        ("V", D, 6),  # spatial velocity (not kept by the RL sweep)
+        ("wh", D, 3),  # CRL: pose rate
+        ("fr", D, 6),  # inverse dynamics: load through the inboard hinge
+        ("R", D, 21),  # composite inertia
+        ("R_NB", D, 9),  # body axes to world axes
+        ("r_BN", D, 3),  # position in the world
+    ],
+    align=True,
+)
+HINGE = np.dtype(
+    [
+        ("H", D, (6, 6)),  # columns of the joint map, one per row
+        ("hb", D, 6),  # H beta
+        ("cJ", D, 6),  # dH/dt beta
+        ("L", D, (6, 6)),  # factor of DR
+        ("Y", D, (6, 6)),  # L^-1 H^T PR
+        ("y", D, 6),  # L^-1 eR
+        ("Gam", D, 21),  # what a child hands to a flexible parent
+        ("f", D, 6),  # and its force
+    ],
+    align=True,
+)
+SCRATCH = np.dtype(
+    [
+        ("P", D, (6, 6)),  # one body's inertia, square
+        ("z", D, 6),  # one body's bias force
+        ("Pc", D, (6, 6)),  # a child's inertia, square
+        ("G", D, (12, 12)),  # a stage's rate matrix Gamma, and what it takes to find it
+        ("Y", D, 6),  # a column on its way to the base
+    ],
+    align=True,
+)
+
+
+class Workspace(NamedTuple):
+    """Scratch of one dynamics evaluation; valid only inside a step. `udot` is the result."""
+
+    body: Array  # MOVING                                             (n_bodies + 1,)
+    hinge: Array  # HINGE                                             (n_bodies,)
+    cf: Array  # bias force on each mode                              (n_modes,)
+    scratch: Array  # SCRATCH                                         (1,)
+    Lf: Array  # DIRECT: factor of Df                                 (n_flex, nm, nm)
+    Yf: Array  # DIRECT: Lf^-1 mu                                     (n_flex, nm, 6)
+    yf: Array  # DIRECT: Lf^-1 ef; WOODBURY: D_f^-1 ef                (n_flex, nm)
+    N: Array  # WOODBURY: (1 + Gd Om)^-1 Gd E                         (n_flex, 6c, 6)
+    y6: Array  # WOODBURY: Ups^T ef of all children                   (6c,)
+    T6: Array  # WOODBURY: [1 + Gd Om | Gd E | Gd y]                  (6c, 6c + 7)
+    tau: Array  # generalized force with springs, dampers and stops   (n_speeds,)
+    right: Array  # bias force of the composite path                  (n_speeds,)
+    udot: Array  # generalized acceleration, result                   (n_speeds,)
+    M: Array  # mass matrix                                           (n_speeds, n_speeds)
+    L: Array  # its factor                                            (n_speeds, n_speeds)
+
+
+def records(count: int, kind: np.dtype[Any]) -> Array:
+    """Return a zeroed record array that works compiled and, for tests, un-jitted."""
+    array = np.zeros(count, kind)
+    return array.view(np.recarray) if numba.config.DISABLE_JIT else array
+
+
+def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
+    """Allocate the scratch for `m`; without `composite` the mass matrix is left out."""
+    n, n_speeds = m.body.shape[0], m.speed.shape[0]
+    n_flex, nm, c6 = m.Mff.shape[0], m.Mff.shape[1], m.Om.shape[1]
+    n_matrix = n_speeds if composite else 0
+    return Workspace(
+        body=records(n + 1, MOVING),
+        hinge=records(n, HINGE),
+        cf=np.zeros(m.mode.shape[0]),
+        scratch=records(1, SCRATCH),
+        Lf=np.zeros((n_flex, nm, nm)),
+        Yf=np.zeros((n_flex, nm, 6)),
+        yf=np.zeros((n_flex, nm)),
+        N=np.zeros((n_flex, c6, 6)),
+        y6=np.zeros(c6),
+        T6=np.zeros((c6, c6 + 7)),
+        tau=np.zeros(n_speeds),
+        right=np.zeros(n_speeds),
+        udot=np.zeros(n_speeds),
+        M=np.zeros((n_matrix, n_matrix)),
+        L=np.zeros((n_matrix, n_matrix)),
+    )

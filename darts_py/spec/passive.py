@@ -1,0 +1,166 @@
+"""Springs, dampers and soft stops of a joint coordinate, with units in the keys.
+
+Three families differ in units only: angles (rad), slides (m), and the coordinates of a general
+joint map, which are pure numbers. Aliases carry the units; the code reads the plain names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from darts_py.spec.fields import NonNegative, Number, Positive, Spec, refuse
+
+
+@dataclass(frozen=True)
+class Passive:
+    """Passive elements of one speed, in SI units; no stop is an infinite limit."""
+
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    lower: float = -float("inf")
+    upper: float = float("inf")
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
+
+
+class Spring(Spec):
+    """A linear spring on one coordinate."""
+
+    stiffness: NonNegative
+    rest: Number = 0.0
+
+
+class Stops(Spec):
+    """Soft stops: a spring and damper that act beyond a limit."""
+
+    lower: Number | None = None
+    upper: Number | None = None
+    stiffness: Positive
+    damping: NonNegative = 0.0
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.lower is None and self.upper is None:
+            refuse("no limit", "a lower or an upper limit, or both")
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            got = f"lower limit {self.lower:g} and upper limit {self.upper:g}"
+            refuse(got, "a lower limit below the upper limit")
+        return self
+
+
+class AngleSpring(Spring):
+    """A torsion spring."""
+
+    stiffness: NonNegative = Field(alias="stiffness_n_m_per_rad")
+    rest: Number = Field(default=0.0, alias="rest_rad", description="angle without torque")
+
+
+class AngleStops(Stops):
+    """Soft stops of an angle."""
+
+    lower: Number | None = Field(default=None, alias="lower_rad")
+    upper: Number | None = Field(default=None, alias="upper_rad")
+    stiffness: Positive = Field(alias="stiffness_n_m_per_rad")
+    damping: NonNegative = Field(default=0.0, alias="damping_n_m_s_per_rad")
+
+
+class SlideSpring(Spring):
+    """A linear spring."""
+
+    stiffness: NonNegative = Field(alias="stiffness_n_per_m")
+    rest: Number = Field(default=0.0, alias="rest_m", description="position without force")
+
+
+class SlideStops(Stops):
+    """Soft stops of a slide."""
+
+    lower: Number | None = Field(default=None, alias="lower_m")
+    upper: Number | None = Field(default=None, alias="upper_m")
+    stiffness: Positive = Field(alias="stiffness_n_per_m")
+    damping: NonNegative = Field(default=0.0, alias="damping_n_s_per_m")
+
+
+class NumberSpring(Spring):
+    """A spring on a coordinate that is a pure number."""
+
+    stiffness: NonNegative = Field(alias="stiffness_n_m")
+    rest: Number = 0.0
+
+
+class NumberStops(Stops):
+    """Soft stops of a coordinate that is a pure number."""
+
+    stiffness: Positive = Field(alias="stiffness_n_m")
+    damping: NonNegative = Field(default=0.0, alias="damping_n_m_s")
+
+
+def _gather(spring: Spring | None, damping: float, stops: Stops | None) -> Passive:
+    inf = float("inf")
+    return Passive(
+        stiffness=spring.stiffness if spring else 0.0,
+        rest=spring.rest if spring else 0.0,
+        damping=damping,
+        lower=-inf if stops is None or stops.lower is None else stops.lower,
+        upper=inf if stops is None or stops.upper is None else stops.upper,
+        stop_stiffness=stops.stiffness if stops else 0.0,
+        stop_damping=stops.damping if stops else 0.0,
+    )
+
+
+class AngleElements(Spec):
+    """Passive elements of an angle."""
+
+    spring: AngleSpring | None = None
+    damping: NonNegative = Field(default=0.0, alias="damping_n_m_s_per_rad")
+    stops: AngleStops | None = None
+
+    def passive(self) -> Passive:
+        """Return the numbers."""
+        return _gather(self.spring, self.damping, self.stops)
+
+
+class SlideElements(Spec):
+    """Passive elements of a slide."""
+
+    spring: SlideSpring | None = None
+    damping: NonNegative = Field(default=0.0, alias="damping_n_s_per_m")
+    stops: SlideStops | None = None
+
+    def passive(self) -> Passive:
+        """Return the numbers."""
+        return _gather(self.spring, self.damping, self.stops)
+
+
+class NumberElements(Spec):
+    """Passive elements of a coordinate that is a pure number."""
+
+    spring: NumberSpring | None = None
+    damping: NonNegative = Field(default=0.0, alias="damping_n_m_s")
+    stops: NumberStops | None = None
+
+    def passive(self) -> Passive:
+        """Return the numbers."""
+        return _gather(self.spring, self.damping, self.stops)
+
+
+class BallSpring(Spec):
+    """A torsion spring, the same about every axis, that pulls the two hinge frames together."""
+
+    stiffness: NonNegative = Field(alias="stiffness_n_m_per_rad")
+
+
+class BallElements(Spec):
+    """Passive elements of a rotation about any axis; it has no limits."""
+
+    spring: BallSpring | None = None
+    damping: NonNegative = Field(default=0.0, alias="damping_n_m_s_per_rad")
+
+    def passive(self) -> Passive:
+        """Return the numbers of each of the three speeds."""
+        return Passive(
+            stiffness=self.spring.stiffness if self.spring else 0.0, damping=self.damping
+        )
