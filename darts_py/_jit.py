@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +19,12 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SWITCHES = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+KERNEL_ROOMS = ("spatial", "multibody")  # rooms that hold compiled functions
 KEEP_FOLDERS = 8  # caches of other versions kept for people who switch branches
 KEEP_SECONDS = 7 * 24 * 3600
 
@@ -37,15 +40,23 @@ def cache_root() -> Path:
 
 
 def source_key() -> str:
-    """Hash all of the package's sources with the compiler's version and switches."""
+    """Hash the sources of the kernel rooms with the compiler's version and switches."""
     digest = hashlib.sha256(numba.__version__.encode())
     for switch in SWITCHES:
         digest.update(f"{switch}={os.environ.get(switch, '')};".encode())
     package = Path(__file__).parent
-    for path in sorted(package.rglob("*.py")):
+    sources = [package / "_jit.py", *(p for room in KERNEL_ROOMS for p in (package / room).rglob("*.py"))]
+    for path in sorted(sources):
         digest.update(str(path.relative_to(package)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _require_kernel_room(function: Callable[..., Any]) -> None:
+    """A kernel outside the hashed rooms would be served stale machine code: refuse it."""
+    room = function.__module__.partition("darts_py.")[2].partition(".")[0]
+    if function.__module__.startswith("darts_py.") and room not in KERNEL_ROOMS:
+        raise ImportError(f"{function.__module__}: add room {room!r} to KERNEL_ROOMS in _jit.py")
 
 
 def _open_cache() -> str:
@@ -84,6 +95,7 @@ def kernel(function: F) -> F:
     The cache folder is set only while numba binds this function to it, so that the caller's own
     numba functions keep their own cache.
     """
+    _require_kernel_room(function)
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE or before
     try:
@@ -100,9 +112,48 @@ def inlined(function: F) -> F:
     Model and Workspace are passed as some hundred machine words; a call that is not inlined
     spends more time on passing them than a rigid link costs.
     """
+    _require_kernel_room(function)
     return njit(error_model="numpy", forceinline=True, _nrt=False)(function)
 
 
 def kernels() -> list[Any]:
     """Return every kernel made so far."""
     return list(_REGISTRY)
+
+
+class _Progress(event.Listener):
+    """Tells on stderr that a cold start is compiling: nobody should wonder for half a minute."""
+
+    def __init__(self) -> None:
+        self.depth, self.count, self.started, self.shown = 0, 0, 0.0, False
+
+    @staticmethod
+    def _is_ours(event: Any) -> bool:
+        return event.data["dispatcher"].py_func.__module__.startswith("darts_py.")
+
+    def on_start(self, event: Any) -> None:
+        """Note when the outermost kernel begins to compile."""
+        if not self._is_ours(event):
+            return
+        if self.depth == 0:
+            self.started, self.shown, self.count = time.perf_counter(), False, 0
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Count a finished function; speak once it has taken a second."""
+        if not self._is_ours(event):
+            return
+        self.depth, self.count = self.depth - 1, self.count + 1
+        elapsed = time.perf_counter() - self.started
+        if elapsed < 1.0 or "DARTS_QUIET" in os.environ:
+            return
+        terminal = sys.stderr.isatty()
+        text = f"darts-py: compiling kernels, once for this machine: {self.count} functions, {elapsed:.0f} s"
+        if terminal:
+            print(f"\r{text}", end="" if self.depth else "\n", file=sys.stderr, flush=True)
+        elif not self.shown or not self.depth:
+            print(text, "..." if self.depth else "done", file=sys.stderr, flush=True)
+        self.shown = True
+
+
+event.register("numba:compile", _Progress())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from darts_py.errors import ArgumentError
-from darts_py.multibody import integrate
+from darts_py.multibody import integrate, integrate_stiff
 from darts_py.multibody.mass_properties import refresh_mass_properties
 from darts_py.multibody.model import (
     FORM_GENERAL,
@@ -75,8 +75,8 @@ class Plant:
         self.node_force = np.zeros((self.arrays.node.shape[0], 6))
         self._workspace = make_workspace(self.arrays, composite=False)
         self._stages = integrate.make_stages(model.n_coords, model.n_speeds)
-        self._implicit = integrate.implicit_model(self.arrays)
-        self._refresh_implicit()
+        self._split = integrate_stiff.split_model(self.arrays)
+        self._refresh_split()
         self._step = self._choose_step()
         self._warn_of_stiff_modes()
 
@@ -106,8 +106,9 @@ class Plant:
             return lambda n: integrate.advance_rk4(m, w, s, *state, crl, dt, n, lie)
         if self.integrator == "semi-implicit-euler":
             return lambda n: integrate.advance_semi_implicit(m, w, s, *state, crl, dt, n)
-        mi = self._implicit
-        return lambda n: integrate.advance_implicit_modes(m, mi, w, s, *state, crl, dt, n)
+        split = self._split
+        stiff = integrate_stiff.make_stiff_stages(self.q.size, self.u.size, len(self.node_force))
+        return lambda n: integrate_stiff.advance_stiff(m, split, w, stiff, *state, crl, dt, n)
 
     def lock(self, joint: str) -> None:
         """Hold a joint where it is: its speeds become and stay zero."""
@@ -115,13 +116,13 @@ class Plant:
         first = row["u_start"] + row["n_modes"]
         self.u[first : first + row["n_hinge"]] = 0.0
         row["locked"], row["form"] = 1, FORM_GENERAL
-        self._refresh_implicit()
+        self._refresh_split()
 
     def unlock(self, joint: str) -> None:
         """Let a locked joint move again."""
         b, row = self._joint_row(joint)
         row["locked"], row["form"] = 0, self._free_form[b]
-        self._refresh_implicit()
+        self._refresh_split()
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints]
@@ -166,12 +167,12 @@ class Plant:
             J = R @ _shaped("inertia_kg_m2", inertia_kg_m2, (3, 3)) @ R.T
             row["Jc"] = J[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         refresh_mass_properties(self.arrays, self._workspace, b)
-        self._refresh_implicit()
+        self._refresh_split()
 
-    def _refresh_implicit(self) -> None:
+    def _refresh_split(self) -> None:
         if self.integrator == "implicit-modes":
-            args = (self.arrays, self._implicit, self._workspace, self.dt_s)
-            integrate.refresh_implicit_model(*args)
+            elastic = self._split.elastic
+            integrate_stiff.refresh_split(self.arrays, elastic, self._workspace, self.dt_s)
 
     def _warn_of_stiff_modes(self) -> None:
         """Say when the fastest mode of a body, held at its hinge, is too fast for the step."""

@@ -36,7 +36,7 @@ class Effort:
 
 
 FULL = Effort(rounds=9, seconds=0.04)
-SMOKE = Effort(rounds=2, seconds=0.004)
+SMOKE = Effort(rounds=3, seconds=0.004)
 
 
 @dataclass(frozen=True)
@@ -215,11 +215,12 @@ class FlexibleRace:
 
     def figures(self) -> Flexible:
         """Sum the rounds up, the composite path charged with the faster solve."""
-        charged = [comp - solve + min(solve, lapack) for _, comp, solve, lapack in self.rounds]
-        ratios = [c / row[0] for c, row in zip(charged, self.rounds, strict=True)]
         articulated, composite, solve, lapack = (
             list(column) for column in zip(*self.rounds, strict=True)
         )
+        saved = max(0.0, min(solve) - min(lapack))
+        charged = [whole - saved for whole in composite]
+        ratios = [whole / ours for whole, ours in zip(charged, articulated, strict=True)]
         engine = self.engine
         return Flexible(
             self.n_modes,

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from darts_py._jit import kernel
+import numpy as np
+from numba import njit
+
 from darts_py.bench.cases import State
 from darts_py.bench.lapack import LapackSolve
 from darts_py.bench.measure import best_ns
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.assemble import assemble
 from darts_py.multibody.cholesky import factor_symmetric, solve_factored
 from darts_py.multibody.crba import forward_dynamics_composite
 from darts_py.multibody.model import make_workspace
+from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import Array, Tree
 
-CONSERVING = False  # RL, what the operation counts and Plant's default are for
+CONSERVING = False  # RL: Plant's default, and what the operation counts are for
+
+# the loops around the kernels are compiled anew each time: only kernel rooms have a cache
+_loop: Any = njit(error_model="numpy", _nrt=False)  # pyright: ignore[reportCallIssue]
 
 
-@kernel
+@_loop
 def repeat_articulated(n, m, w, q, u, tau, node_force, conserving):
     """Evaluate n times; the force changes, so that nothing can be taken out of the loop."""
     tau0 = tau[0]
@@ -31,7 +36,7 @@ def repeat_articulated(n, m, w, q, u, tau, node_force, conserving):
     return total
 
 
-@kernel
+@_loop
 def repeat_composite(n, m, w, q, u, tau, node_force, conserving):
     """Do the same by mass matrix and Cholesky solve."""
     tau0 = tau[0]
@@ -44,7 +49,7 @@ def repeat_composite(n, m, w, q, u, tau, node_force, conserving):
     return total
 
 
-@kernel
+@_loop
 def repeat_solve(n, M, b, A, x):
     """Solve M x = b n times as the composite path does, copies included."""
     size = b.shape[0]
@@ -61,9 +66,11 @@ def repeat_solve(n, M, b, A, x):
 class Engine:
     """One system at one state, ready to be timed."""
 
+    COMPOSITE = False  # whether there is room for a mass matrix; Plant has none
+
     def __init__(self, tree: Tree, state: State) -> None:
-        m = assemble(tree)
-        self.w = make_workspace(m)
+        m = Spacecraft(tree).arrays
+        self.w = make_workspace(m, composite=self.COMPOSITE)
         self.n_dofs = state.u.shape[0]
         n_nodes = sum(len(body.nodes) for body in tree.bodies)
         node_force = np.zeros((n_nodes, 6))
@@ -82,6 +89,8 @@ class Engine:
 
 class CompositeEngine(Engine):
     """The same with the composite-body path, its solve, and LAPACK's on the same equations."""
+
+    COMPOSITE = True
 
     def __init__(self, tree: Tree, state: State) -> None:
         super().__init__(tree, state)

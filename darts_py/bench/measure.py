@@ -7,20 +7,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-CHUNK_NS = 300_000  # as in native/timing.h
+CHUNK_NS = 300_000  # both as in native/timing.h
+MIN_CHUNKS = 3
 
 
 def best_ns(repeat: Callable[[int], object], seconds: float) -> float:
     """Return nanoseconds per call: best chunk of `repeat(n)` within the seconds given."""
-    count, best, chunk = 1, float("inf"), 0
+    count, best, chunks = 1, float("inf"), 0
     end = time.perf_counter_ns() + int(1e9 * seconds)
-    while time.perf_counter_ns() < end or chunk < CHUNK_NS:
+    while time.perf_counter_ns() < end or chunks < MIN_CHUNKS:
         start = time.perf_counter_ns()
         repeat(count)
         chunk = time.perf_counter_ns() - start
         if chunk < CHUNK_NS:
             count *= 2
             continue
+        chunks += 1
         best = min(best, chunk / count)
     return best
 

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from darts_py.cli import bench, check, model, schema
+from darts_py.cli import bench, check, model, schema, simulate
 from darts_py.cli.exit_codes import ExitCode
 from darts_py.errors import ArgumentError, DartsError, ModelError
 
@@ -19,6 +19,8 @@ EXAMPLES = """Examples:
 
   darts model list                          what is shipped
   darts model show flexible_satellite       its tree, freedoms and mass
+  darts simulate flexible_satellite --set base.wz=0.02
+                                            a minute of free motion, and its books
   darts check my_satellite.yaml             every fault of a model at once
   darts schema model > model.schema.json    for your editor
   darts bench --help                        how fast is it here
@@ -66,6 +68,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)
+app.command("simulate")(simulate.simulate)
 app.add_typer(model.app, name="model")
 app.add_typer(schema.app, name="schema")
 app.command(

@@ -43,7 +43,7 @@ def show(
 
 
 def _summary(tree: Tree) -> dict[str, Any]:
-    from darts_py.spec.names import coordinate_names, speed_names
+    from darts_py.multibody.names import coordinate_names, speed_names
     from darts_py.spec.spatial import mass_properties
 
     mass, coordinates, speeds = mass_properties(tree), coordinate_names(tree), speed_names(tree)

@@ -33,8 +33,8 @@ def factorise(L, n):
 
 
 @inlined
-def eliminate(L, Y, y, n, P, z):
-    """Remove n unknowns: D, U, e stand in L, Y, y and become L, L^-1 U, L^-1 e."""
+def reduce(L, Y, y, n):
+    """Turn D, U, e standing in L, Y, y into L, L^-1 U, L^-1 e, for n unknowns."""
     factorise(L, n)
     for j in range(n):
         for k in range(j):
@@ -46,6 +46,11 @@ def eliminate(L, Y, y, n, P, z):
         y[j] *= r
         for c in range(6):
             Y[j, c] *= r
+
+
+@inlined
+def condense(Y, y, n, P, z):
+    """What is left once the n reduced unknowns are gone: P - Y^T Y, z + Y^T y."""
     for j in range(n):
         for c in range(6):
             s = Y[j, c]

@@ -17,7 +17,7 @@ Both leave PR in scratch.P and z + g ef in scratch.z.
 from __future__ import annotations
 
 from darts_py._jit import inlined
-from darts_py.multibody.elimination import eliminate, recover, solve_in_place
+from darts_py.multibody.elimination import condense, recover, reduce, solve_in_place
 from darts_py.spatial.inertia import (
     add_inertia,
     blocks,
@@ -62,7 +62,8 @@ def remove_modes_direct(m, w, b):
         add_pair(shift_force(x, vec3(hinge.f), tail3(hinge.f)), tail3(hinge.f), own.z)
     square(own.P, scratch.P)
     put(vec6(own.z), scratch.z)
-    eliminate(L, Y, y, nm, scratch.P, scratch.z)
+    reduce(L, Y, y, nm)
+    condense(Y, y, nm, scratch.P, scratch.z)
 
 
 @inlined

@@ -7,7 +7,7 @@ same for the one case that is worth writing out.
 from __future__ import annotations
 
 from darts_py._jit import inlined
-from darts_py.multibody.elimination import eliminate, recover
+from darts_py.multibody.elimination import condense, recover, reduce
 from darts_py.multibody.flexible import (
     recover_modes_direct,
     recover_modes_woodbury,
@@ -99,9 +99,11 @@ def general_inward(m, w, b):
         for d in range(6):
             z[c] += P[c, d] * own.a[d]
     if not body.locked:
-        remove_hinge(m, w, b)
+        reduce_hinge(m, w, b)
     if body.parent == m.body.shape[0]:
         return
+    if not body.locked:
+        condense(w.hinge[b].Y, w.hinge[b].y, body.n_hinge, P, z)
     R = mat9(own.A)
     A, B, M = blocks_of_square(P)
     hand_to_parent(
@@ -112,8 +114,8 @@ def general_inward(m, w, b):
 
 
 @inlined
-def remove_hinge(m, w, b):
-    """DR = H^T PR H, eR = T_r - H^T zR; eliminate the joint's speeds."""
+def reduce_hinge(m, w, b):
+    """DR = H^T PR H, eR = T_r - H^T zR, both reduced: the joint's speeds can be removed."""
     body, hinge, scratch = m.body[b], w.hinge[b], w.scratch[0]
     H, L, Y, y, P, z = hinge.H, hinge.L, hinge.Y, hinge.y, scratch.P, scratch.z
     start = body.u_start + body.n_modes
@@ -131,7 +133,7 @@ def remove_hinge(m, w, b):
             for c in range(6):
                 s += Y[j, c] * H[i, c]
             L[j, i] = s
-    eliminate(L, Y, y, body.n_hinge, P, z)
+    reduce(L, Y, y, body.n_hinge)
 
 
 @inlined

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import difflib
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from darts_py.errors import ArgumentError
 from darts_py.multibody.assemble import assemble, parents_first
 from darts_py.multibody.model import Array, Model, Workspace, make_workspace
+from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.multibody.tree import Stage, Tree
-
-STAGE_COORDS = {
-    "planar": ("x", "y", "angle"),
-    "ball": ("qw", "qx", "qy", "qz"),
-    "free": ("qw", "qx", "qy", "qz", "x", "y", "z"),
-}
-STAGE_SPEEDS = {
-    "planar": ("vx", "vy", "w"),
-    "ball": ("wx", "wy", "wz"),
-    "free": ("wx", "wy", "wz", "vx", "vy", "vz"),
-}
-
 
 class Spacecraft:
     """What `load_model` returns; every function of the Python API takes one.
@@ -77,24 +67,13 @@ class Spacecraft:
 
     @cached_property
     def coord_names(self) -> tuple[str, ...]:
-        """Name of every coordinate: body.mode1 ..., joint or joint.x ..."""
-        return self._names(STAGE_COORDS)
+        """Name of every coordinate: `panel.mode_1`, `drive.angle`, `base.qw`."""
+        return tuple(chain.from_iterable(coordinate_names(self.tree)))
 
     @cached_property
     def speed_names(self) -> tuple[str, ...]:
-        """Name of every speed."""
-        return self._names(STAGE_SPEEDS)
-
-    def _names(self, words: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-        names: list[str] = []
-        for body, joint in zip(self.tree.bodies, self.tree.joints, strict=True):
-            names += [f"{body.name}.mode{k + 1}" for k in range(body.n_modes)]
-            parts = [_stage_names(stage, words) for stage in joint.stages]
-            flat = [f"{k + 1}.{x}" if len(parts) > 1 and x else (x or str(k + 1))
-                    for k, part in enumerate(parts) for x in part]  # fmt: skip
-            plain = len(flat) == 1
-            names += [joint.name if plain else f"{joint.name}.{x}" for x in flat]
-        return tuple(names)
+        """Name of every speed: `panel.mode_1_rate`, `drive.angle_rate`, `base.wx`."""
+        return tuple(chain.from_iterable(speed_names(self.tree)))
 
     def neutral(self) -> Array:
         """Return coordinates with every joint at zero and every quaternion at identity."""
@@ -114,12 +93,6 @@ class Spacecraft:
     def find_body(self, name: str) -> int:
         """Return the file-order number of a body."""
         return _find("body", name, self.body_index)
-
-
-def _stage_names(stage: Stage, words: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    if stage.kind == "axis":
-        return ("",)
-    return words.get(stage.kind, tuple(str(k + 1) for k in range(stage.n_speeds)))
 
 
 def _find(what: str, name: str, index: dict[str, int]) -> int:

@@ -122,6 +122,7 @@ def _hub_and_panel(omega: float, damping_ratio: float = 0.01) -> Tree:
     """Return a hub on an axle with a torsion spring, and a panel whose mode has this frequency.
 
     The mode is a cantilever bending mode: displacement at the tip couples into the hub's turn.
+    The springs make slow swings of 1 to 2 rad/s, which DT_S resolves with 300 steps or more.
     """
     hub = Body("hub", (Node("root", m=5.0, Jc=np.diag([1.0, 1.0, 1.5])),))
     tip = np.array([1.5, 0.0, 0.0])
@@ -137,8 +138,8 @@ def _hub_and_panel(omega: float, damping_ratio: float = 0.01) -> Tree:
         Dm=np.array([[2 * damping_ratio * m_modal * omega]]),
     )
     joints = (
-        Joint("axle", "revolute", jt.revolute([0, 0, 1]), stiffness=np.array([20.0])),
-        Joint("drive", "revolute", jt.revolute([0, 0, 1]), parent=0, stiffness=np.array([5.0])),
+        Joint("axle", "revolute", jt.revolute([0, 0, 1]), stiffness=np.array([5.0])),
+        Joint("drive", "revolute", jt.revolute([0, 0, 1]), parent=0, stiffness=np.array([1.2])),
     )
     return Tree("stiff", (hub, panel), joints)
 
@@ -205,13 +206,14 @@ def test_stiff_modes_keep_the_order_of_the_slow_response() -> None:
 
 
 def test_explicit_integrators_do_blow_up_there() -> None:
-    """What the implicit one is for: RK4 at omega * dt = 100 does not survive."""
+    """What the implicit one is for: RK4 at omega * dt = 100 warns, fails and says so."""
     tree = _hub_and_panel(100.0 / DT_S)
-    plant = darts_py.Plant(Spacecraft(tree), dt_ns=round(DT_S * 1e9), integrator="rk4")
+    with pytest.warns(RuntimeWarning, match=r"omega \* dt = .*implicit-modes"):
+        plant = darts_py.Plant(Spacecraft(tree), dt_ns=round(DT_S * 1e9), integrator="rk4")
     plant.q[:] = [0.3, 0.0, -0.2]
     with np.errstate(all="ignore"):
-        plant.advance(100)
-    assert not np.all(np.abs(plant.u) < 1e3)
+        status = plant.advance(100)
+    assert status == darts_py.Status.NON_FINITE
 
 
 def test_locked_joint_does_not_move() -> None:

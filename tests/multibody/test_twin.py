@@ -105,9 +105,14 @@ def test_locked_joints_hold_and_the_rest_moves_as_if_welded(
     twin = Twin(tree)
     q, u = random_state(tree, rng)
     tau = rng.normal(size=twin.n_speeds)
-    got = darts_py.forward_dynamics(Spacecraft(tree), q, u, tau, terms=terms, method=method)
-    assert np.all(got[~twin.free_speeds()] == 0.0)
+    model, free = Spacecraft(tree), twin.free_speeds()
+    got = darts_py.forward_dynamics(model, q, u, tau, terms=terms, method=method)
+    assert np.all(got[~free] == 0.0)
     assert_close(got, twin.forward_dynamics(q, u, tau, terms=terms), RTOL)
+    # inverse dynamics gives the given forces back, and the load that holds the locked joints
+    needed = darts_py.inverse_dynamics(model, q, u, got, terms=terms)
+    assert_close(needed[free], tau[free], RTOL)
+    assert_close(needed, twin.inverse_dynamics(q, u, got, terms=terms), RTOL)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -21,7 +21,7 @@ from darts_py.spec import (
 )
 from darts_py.spec.document import read_document
 from darts_py.spec.joints import JOINT_TYPES
-from darts_py.spec.names import coordinate_names, speed_names
+from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.spec.spatial import mass_properties, modal_mass
 from tests.reference import golden
 from tests.reference.twin import Twin

@@ -11,7 +11,10 @@ from pathlib import Path
 from tools.workshop import environments
 from tools.workshop.environments import DEV, LOCKS, PEERS, ROOT, Environment
 
-DEMO = ("simulate", "flexible_satellite", "--duration-s", "60")
+DEMO = (
+    *("simulate", "flexible_satellite", "--duration-s", "60"),
+    *("--set", "base.wz=0.02", "--force", "spin_1.angle_rate=0.02"),
+)
 
 COMPILER = "clang++"
 EIGEN = Path("/usr/include/eigen3/Eigen/Core")
