@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from darts_py.multibody.tree import Tree
+
 Array = np.ndarray
 
 
@@ -25,13 +27,18 @@ def assert_close(got: Array, expected: Array, rtol: float, what: str = "") -> No
     assert error <= rtol, f"{what}: {error:.2e} > {rtol:.0e}\n got {got}\n expected {expected}"
 
 
-def backward_error(M: Array, C: Array, tau: Array, udot: Array) -> float:
-    """Return the smallest e with |M udot + C - tau| <= e (|M||udot| + |C| + |tau|), rowwise.
+def row_scale(M: Array, C: Array, tau: Array, udot: Array) -> Array:
+    """Return |M||udot| + |C| + |tau|, row by row."""
+    return np.abs(M) @ np.abs(udot) + np.abs(C) + np.abs(tau)
 
-    Rowwise is the stricter reading: no row may hide behind a heavier one. Speeds of one
-    row always act on the same hinge, so the scale on the right is the size of the loads that
-    cross that hinge.
-    """
-    residual = np.abs(M @ udot + C - tau)
-    scale = np.abs(M) @ np.abs(udot) + np.abs(C) + np.abs(tau)
-    return float(np.max(residual / np.maximum(scale, 1e-300))) if len(tau) else 0.0
+
+def hinge_scale(tree: Tree, loads: Array) -> Array:
+    """Return, for each speed, the size of the load through the hinge of its body."""
+    pairs = zip(tree.bodies, tree.joints, strict=True)
+    counts = [body.n_modes + joint.n_speeds for body, joint in pairs]
+    return np.repeat(np.max(np.abs(loads), axis=1), counts)
+
+
+def backward_error(residual: Array, scale: Array) -> float:
+    """Return the smallest e with |residual| <= e * scale in every row."""
+    return float(np.max(np.abs(residual) / np.maximum(scale, 1e-300), initial=0.0))
