@@ -11,15 +11,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit
 from numba.core import event
+
+from darts_py._progress import CompileProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,6 +27,10 @@ SWITCHES = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATU
 KERNEL_ROOMS = ("spatial", "multibody")  # rooms that hold compiled functions
 KEEP_FOLDERS = 8  # caches of other versions kept for people who switch branches
 KEEP_SECONDS = 7 * 24 * 3600
+
+CONFIG: Any = numba.config  # numba ships no types for these two
+NJIT: Any = numba.njit
+JIT_IS_OFF = bool(CONFIG.DISABLE_JIT)
 
 _REGISTRY: list[Any] = []  # every compiled kernel, for start-up progress and signature checks
 
@@ -45,7 +49,10 @@ def source_key() -> str:
     for switch in SWITCHES:
         digest.update(f"{switch}={os.environ.get(switch, '')};".encode())
     package = Path(__file__).parent
-    sources = [package / "_jit.py", *(p for room in KERNEL_ROOMS for p in (package / room).rglob("*.py"))]
+    sources = [
+        package / "_jit.py",
+        *(p for room in KERNEL_ROOMS for p in (package / room).rglob("*.py")),
+    ]
     for path in sorted(sources):
         digest.update(str(path.relative_to(package)).encode())
         digest.update(path.read_bytes())
@@ -96,12 +103,12 @@ def kernel(function: F) -> F:
     numba functions keep their own cache.
     """
     _require_kernel_room(function)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE or before
+    before = CONFIG.CACHE_DIR
+    CONFIG.CACHE_DIR = _CACHE or before
     try:
-        compiled = njit(cache=bool(_CACHE), error_model="numpy", _nrt=False)(function)
+        compiled = NJIT(cache=bool(_CACHE), error_model="numpy", _nrt=False)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        CONFIG.CACHE_DIR = before
     _REGISTRY.append(compiled)
     return compiled
 
@@ -110,10 +117,17 @@ def inlined(function: F) -> F:
     """Compile `function` into its callers: for the small fixed-size steps inside a sweep.
 
     Model and Workspace are passed as some hundred machine words; a call that is not inlined
-    spends more time on passing them than a rigid link costs.
+    spends more time on passing them than a rigid link costs. Without wrappers for other callers
+    a cold start compiles in less than half the time; so only kernels can call such a function.
     """
     _require_kernel_room(function)
-    return njit(error_model="numpy", forceinline=True, _nrt=False)(function)
+    return NJIT(
+        error_model="numpy",
+        forceinline=True,
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)
 
 
 def kernels() -> list[Any]:
@@ -121,39 +135,4 @@ def kernels() -> list[Any]:
     return list(_REGISTRY)
 
 
-class _Progress(event.Listener):
-    """Tells on stderr that a cold start is compiling: nobody should wonder for half a minute."""
-
-    def __init__(self) -> None:
-        self.depth, self.count, self.started, self.shown = 0, 0, 0.0, False
-
-    @staticmethod
-    def _is_ours(event: Any) -> bool:
-        return event.data["dispatcher"].py_func.__module__.startswith("darts_py.")
-
-    def on_start(self, event: Any) -> None:
-        """Note when the outermost kernel begins to compile."""
-        if not self._is_ours(event):
-            return
-        if self.depth == 0:
-            self.started, self.shown, self.count = time.perf_counter(), False, 0
-        self.depth += 1
-
-    def on_end(self, event: Any) -> None:
-        """Count a finished function; speak once it has taken a second."""
-        if not self._is_ours(event):
-            return
-        self.depth, self.count = self.depth - 1, self.count + 1
-        elapsed = time.perf_counter() - self.started
-        if elapsed < 1.0 or "DARTS_QUIET" in os.environ:
-            return
-        terminal = sys.stderr.isatty()
-        text = f"darts-py: compiling kernels, once for this machine: {self.count} functions, {elapsed:.0f} s"
-        if terminal:
-            print(f"\r{text}", end="" if self.depth else "\n", file=sys.stderr, flush=True)
-        elif not self.shown or not self.depth:
-            print(text, "..." if self.depth else "done", file=sys.stderr, flush=True)
-        self.shown = True
-
-
-event.register("numba:compile", _Progress())
+event.register("numba:compile", CompileProgress())

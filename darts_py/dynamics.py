@@ -61,7 +61,9 @@ def _vector(what: str, value: Array, size: int, hint: str = "") -> Array:
     except (TypeError, ValueError):
         raise ArgumentError(what, got=type(value).__name__, expected=f"{size} numbers") from None
     if array.shape != (size,):
-        raise ArgumentError(what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint)
+        raise ArgumentError(
+            what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint
+        )
     return array
 
 

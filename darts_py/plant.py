@@ -12,14 +12,9 @@ import numpy as np
 
 from darts_py.errors import ArgumentError
 from darts_py.multibody import integrate, integrate_stiff
+from darts_py.multibody.assemble import fastest_form
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import (
-    FORM_GENERAL,
-    FORM_REVOLUTE,
-    Array,
-    Model,
-    make_workspace,
-)
+from darts_py.multibody.model import FORM_GENERAL, Array, Model, make_workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
@@ -112,7 +107,7 @@ class Plant:
 
     def lock(self, joint: str) -> None:
         """Hold a joint where it is: its speeds become and stay zero."""
-        b, row = self._joint_row(joint)
+        _, row = self._joint_row(joint)
         first = row["u_start"] + row["n_modes"]
         self.u[first : first + row["n_hinge"]] = 0.0
         row["locked"], row["form"] = 1, FORM_GENERAL
@@ -120,26 +115,16 @@ class Plant:
 
     def unlock(self, joint: str) -> None:
         """Let a locked joint move again."""
-        b, row = self._joint_row(joint)
-        row["locked"], row["form"] = 0, self._free_form[b]
+        i, row = self._joint_row(joint)
+        form = fastest_form(self.model.tree.bodies[i], self.model.tree.joints[i])
+        row["locked"], row["form"] = 0, form
         self._refresh_split()
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints]
         _require(name in names, "joint", repr(name), "one of " + ", ".join(names))
-        b = int(self.model.kernel_body[names.index(name)])
-        return b, self.arrays.body[b]
-
-    @property
-    def _free_form(self) -> list[int]:
-        from darts_py.multibody.assemble import hinge_turn, is_plain_revolute
-
-        forms = []
-        for i in self.model.order:
-            body, joint = self.model.tree.bodies[i], self.model.tree.joints[i]
-            fast = not body.n_modes and is_plain_revolute(joint, hinge_turn(joint))
-            forms.append(FORM_REVOLUTE if fast else FORM_GENERAL)
-        return forms
+        i = names.index(name)
+        return i, self.arrays.body[self.model.kernel_body[i]]
 
     def set_node_mass(
         self,

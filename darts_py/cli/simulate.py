@@ -55,7 +55,9 @@ def simulate(
     else:
         _print(model, summary)
     if summary["status"] != "OK":
-        print(f"darts simulate: {summary['status']} at t <= {summary['t_s'][-1]:g} s", file=sys.stderr)
+        print(
+            f"darts simulate: {summary['status']} at t <= {summary['t_s'][-1]:g} s", file=sys.stderr
+        )
         raise typer.Exit(ExitCode.INTERNAL)
 
 

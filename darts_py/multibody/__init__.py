@@ -1,0 +1,1 @@
+"""Dynamics of trees of rigid and flexible bodies: descriptions, kernel arrays, algorithms."""

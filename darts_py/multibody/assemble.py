@@ -18,6 +18,7 @@ from darts_py.multibody.model import (
     BALL,
     BODY,
     DIRECT,
+    FORM_FREE,
     FORM_GENERAL,
     FORM_REVOLUTE,
     FREE,
@@ -33,7 +34,7 @@ from darts_py.multibody.model import (
     make_workspace,
     records,
 )
-from darts_py.multibody.tree import GROUND, Array, Joint, Tree
+from darts_py.multibody.tree import GROUND, Array, Body, Joint, Tree
 
 STAGE_KINDS = {"axis": AXIS, "map": MAP, "planar": PLANAR, "ball": BALL, "free": FREE}
 
@@ -47,7 +48,9 @@ def parents_first(tree: Tree) -> list[int]:
         ready = [i for i in waiting if tree.joints[i].parent in placed]
         if not ready:
             names = ", ".join(tree.bodies[i].name for i in waiting)
-            raise ModelError([Fault("joints", f"a cycle or an unknown parent among {names}", "a tree")])
+            raise ModelError(
+                [Fault("joints", f"a cycle or an unknown parent among {names}", "a tree")]
+            )
         order.append(ready[0])
         placed.add(ready[0])
         waiting.remove(ready[0])
@@ -72,12 +75,17 @@ def hinge_turn(joint: Joint) -> Array:
     return np.eye(3)
 
 
-def is_plain_revolute(joint: Joint, turn: Array) -> bool:
-    """Tell whether the joint map is [e3; 0] in the turned axes."""
-    if len(joint.stages) != 1 or joint.stages[0].kind != "axis":
-        return False
-    H = joint.stages[0].H[:, 0]
-    return bool(np.linalg.norm(turn.T @ H[:3] - [0, 0, 1]) < 1e-14 and not np.any(H[3:]))
+def fastest_form(body: Body, joint: Joint) -> int:
+    """Choose how a body goes through the sweeps while its joint is not locked."""
+    if len(joint.stages) != 1:
+        return FORM_GENERAL
+    stage = joint.stages[0]
+    if stage.kind == "free" and np.array_equal(stage.H, np.eye(6)):
+        return FORM_FREE
+    if stage.kind != "axis" or body.n_modes or np.any(stage.H[3:]):
+        return FORM_GENERAL
+    on_z = np.linalg.norm(hinge_turn(joint).T @ stage.H[:3, 0] - [0, 0, 1]) < 1e-14
+    return FORM_REVOLUTE if on_z else FORM_GENERAL
 
 
 def _six(J: Array) -> Array:
@@ -207,9 +215,7 @@ def _fill_frames(m: Model, tree: Tree, frames: _Frames, b: int, i: int) -> None:
     row["R_pO"] = (R_parent.T @ joint.R_pO @ turn).ravel()
     row["x_pO"] = R_parent.T @ origin
     row["R_FC"], row["r_FC"] = frames.R_FC[i].ravel(), frames.r_FC[i]
-    rigid = tree.bodies[i].n_modes == 0
-    fast = rigid and not joint.locked and is_plain_revolute(joint, turn)
-    row["form"] = FORM_REVOLUTE if fast else FORM_GENERAL
+    row["form"] = FORM_GENERAL if joint.locked else fastest_form(tree.bodies[i], joint)
 
 
 def _fill_stages(m: Model, joint: Joint, turn: Array, b: int) -> None:
@@ -219,7 +225,12 @@ def _fill_stages(m: Model, joint: Joint, turn: Array, b: int) -> None:
     for s, stage in enumerate(joint.stages, start=row["stage_first"]):
         H = np.vstack([turn.T @ stage.H[:3], turn.T @ stage.H[3:]])
         here = m.stage[s]
-        here["kind"], here["n"], here["q"], here["u"] = STAGE_KINDS[stage.kind], stage.n_speeds, q, u
+        here["kind"], here["n"], here["q"], here["u"] = (
+            STAGE_KINDS[stage.kind],
+            stage.n_speeds,
+            q,
+            u,
+        )
         here["H"][: stage.n_speeds] = H.T
         if stage.kind == "ball":  # V W^-1 = ~c
             C = np.linalg.solve(H[:3].T, H[3:].T).T
@@ -260,10 +271,15 @@ def _fill_modes(m: Model, tree: Tree, frames: _Frames, b: int, i: int) -> None:
 
 
 def cheaper_form(n_modes: int, n_children: int) -> int:
-    """Choose the form of D_f^-1 with fewer operations; constants fitted to measured times."""
+    """Choose the form of D_f^-1 that takes less time.
+
+    Nanoseconds per body fitted to `darts bench dynamics`; with one child they cross between 8
+    and 9 modes (Jain & Rodriguez count 7 and 8), without children the constants always win.
+    """
     c = 6 * n_children
-    direct = n_modes**3 / 6 + (3 + c / 2) * n_modes**2 + (8 * c + 60) * n_modes + 36 * c
-    woodbury = c**3 / 3 + 13 * c**2 + 36 * c + n_modes**2 + 3 * c * n_modes
+    solve = 6 * c * (c + 7) + c**3 / 3 + 7 * c**2 + 36 * c  # multiplications
+    direct = 250 + (30 + 40 * n_children) * n_modes + (1.2 + 2.3 * n_children) * n_modes**2
+    woodbury = 240 + 0.45 * solve + (20 + 26 * n_children) * n_modes
     return DIRECT if direct < woodbury else WOODBURY
 
 

@@ -32,7 +32,7 @@ from darts_py.spatial.vector import (
 def spatial_velocity(m, w, b, u):
     """V_i = X Q_t Vm_p + H beta - Pd etad into w; returns the inboard part X Q_t Vm_p."""
     body, own, hinge = m.body[b], w.body[b], w.hinge[b]
-    l, A, V_p = vec3(own.l), mat9(own.A), w.body[body.parent].V  # noqa: E741
+    l, A, V_p = vec3(own.l), mat9(own.A), w.body[body.parent].V
     w_plus, v_plus = vec3(V_p), add(tail3(V_p), cross(vec3(V_p), l))
     if body.parent < m.body.shape[0]:
         gw, gv = modal_motion_at_hinge(body, m.body[body.parent], m.hook, u, l)

@@ -16,7 +16,7 @@ from darts_py.multibody.flexible import (
 )
 from darts_py.multibody.handover import acceleration_at_hinge, hand_to_parent, rate_at_hinge
 from darts_py.multibody.joints import joint_motion
-from darts_py.multibody.model import DIRECT
+from darts_py.multibody.model import DIRECT, FORM_FREE
 from darts_py.spatial.inertia import (
     blocks_of_square,
     first_moment,
@@ -119,6 +119,13 @@ def reduce_hinge(m, w, b):
     body, hinge, scratch = m.body[b], w.hinge[b], w.scratch[0]
     H, L, Y, y, P, z = hinge.H, hinge.L, hinge.Y, hinge.y, scratch.P, scratch.z
     start = body.u_start + body.n_modes
+    if body.form == FORM_FREE:  # H = 1
+        for j in range(6):
+            y[j] = w.tau[start + j] - z[j]
+            for c in range(6):
+                L[j, c] = Y[j, c] = P[j, c]
+        reduce(L, Y, y, 6)
+        return
     for j in range(body.n_hinge):
         e = w.tau[start + j]
         for c in range(6):

@@ -8,7 +8,13 @@ them at O+ (`Gam`, `f`), since its modes feel them there.
 from __future__ import annotations
 
 from darts_py._jit import inlined
-from darts_py.spatial.inertia import add_inertia, put_inertia, shift_coupling, shift_force, shift_rotation
+from darts_py.spatial.inertia import (
+    add_inertia,
+    put_inertia,
+    shift_coupling,
+    shift_force,
+    shift_rotation,
+)
 from darts_py.spatial.vector import add, add_pair, cross, put_pair, scale, sub, tail3, vec3
 
 
@@ -21,7 +27,7 @@ def rate_at_hinge(body, parent, hook, w_p, u):
 
 
 @inlined
-def modal_motion_at_hinge(body, parent, hook, rates, l):  # noqa: E741
+def modal_motion_at_hinge(body, parent, hook, rates, l):
     """What a flexible parent's modal rates (or accelerations) add at O, parent axes."""
     gw, gv = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(parent.n_modes):
@@ -31,7 +37,7 @@ def modal_motion_at_hinge(body, parent, hook, rates, l):  # noqa: E741
 
 
 @inlined
-def acceleration_at_hinge(m, w, body, l):  # noqa: E741
+def acceleration_at_hinge(m, w, body, l):
     """Q_t alm_p moved to O, parent axes."""
     p = body.parent
     aw = vec3(w.body[p].al)
@@ -43,12 +49,12 @@ def acceleration_at_hinge(m, w, body, l):  # noqa: E741
 
 
 @inlined
-def hand_to_parent(m, w, b, l, A, B, M, n, f):  # noqa: E741
+def hand_to_parent(m, w, b, l, A, B, M, n, f):
     """Give the parent body b's PRp = [[A, B], [B^T, M]] and zp = [n; f], both in parent axes."""
     body = m.body[b]
     rigid = m.body[body.parent].flex < 0
     if not rigid:
-        l = sub(l, vec3(body.x_pO))  # noqa: E741
+        l = sub(l, vec3(body.x_pO))
     C = shift_coupling(l, B, M)
     A = shift_rotation(l, A, B, C)
     n = shift_force(l, n, f)

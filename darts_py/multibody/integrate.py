@@ -24,6 +24,7 @@ from darts_py.spatial.array import add_scaled, copy_into
 
 OK, NON_FINITE = range(2)
 
+
 class Stages(NamedTuple):
     """Scratch of an integrator."""
 

@@ -67,8 +67,10 @@ class StiffStages(NamedTuple):
 
 def make_stiff_stages(n_coords: int, n_speeds: int, n_nodes: int) -> StiffStages:
     """Allocate the scratch."""
-    vectors = [np.zeros(n) for n in (n_coords, n_coords, *(4 * [n_speeds]))]
-    return StiffStages(*vectors, *(np.zeros((4, n_speeds)) for _ in range(3)), np.zeros((n_nodes, 6)))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(StiffStages._fields, (n_speeds,))
+    shapes |= {"q": (n_coords,), "q_rigid": (n_coords,), "no_force": (n_nodes, 6)}
+    shapes |= dict.fromkeys(("rate", "aE", "aI"), (N_STAGES, n_speeds))
+    return StiffStages(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
 
 class SplitModels(NamedTuple):
@@ -112,7 +114,7 @@ def advance_stiff(m, split, w, s, q, u, tau, node_force, conserving, dt, n_steps
         for i in range(N_STAGES):
             _start_stage(m, s, q, u, dt, i)
             if i > 0:
-                _solve_elastic(m, split.elastic, w, s, q, dt, i)
+                _solve_elastic(m, split.elastic, w, s, q, conserving, dt, i)
             retract(m, q, s.delta, s.q)
             local_rates(m, s.q, s.u, s.delta, w.scratch[0].G, s.rate[i])
             forward_dynamics(split.loose, w, s.q, s.u, tau, node_force, conserving)
@@ -148,7 +150,7 @@ def _start_stage(m, s, q, u, dt, i):
 
 
 @inlined
-def _solve_elastic(m, elastic, w, s, q, dt, i):
+def _solve_elastic(m, elastic, w, s, q, conserving, dt, i):
     """Solve for aI of stage i; complete its speeds and modal coordinates."""
     gh = G * dt
     retract(m, q, s.delta, s.q_rigid)
@@ -163,7 +165,7 @@ def _solve_elastic(m, elastic, w, s, q, dt, i):
     for b in range(m.body.shape[0]):
         for k in range(m.body[b].n_modes):
             s.q_rigid[m.body[b].q_start + k] = 0.0
-    forward_dynamics(elastic, w, s.q_rigid, s.zero, s.elastic, s.no_force, False)
+    forward_dynamics(elastic, w, s.q_rigid, s.zero, s.elastic, s.no_force, conserving)
     copy_into(w.udot, s.aI[i])
     add_scaled(gh, s.aI[i], s.u)
     for b in range(m.body.shape[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
 from darts_py.spatial.inertia import shift_force
-from darts_py.spatial.vector import cross, add, dot, mat9, sub, tail3, times, times_t, vec3
+from darts_py.spatial.vector import add, cross, dot, mat9, sub, tail3, times, times_t, vec3
 
 
 @inlined

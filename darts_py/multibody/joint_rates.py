@@ -176,7 +176,9 @@ def _turn(q, k, theta, out):
 
 @inlined
 def _normalise(q, k):
-    r = 1.0 / math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3])
+    r = 1.0 / math.sqrt(
+        q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3]
+    )
     for c in range(4):
         q[k + c] *= r
 

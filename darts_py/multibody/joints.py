@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from darts_py._jit import inlined
-from darts_py.multibody.model import AXIS, FREE, MAP, PLANAR
+from darts_py.multibody.model import AXIS, FORM_FREE, FREE, MAP, PLANAR
 from darts_py.spatial.trigonometry import sincos
 from darts_py.spatial.vector import (
     add,
@@ -102,6 +102,30 @@ def stage_pose(stage, q):
 @inlined
 def joint_motion(m, w, b, q, u):
     """Write pose, joint map, relative velocity H beta and map rate of body b's joint."""
+    if m.body[b].form == FORM_FREE:
+        _free_motion(m, w, b, q, u)
+    else:
+        _staged_motion(m, w, b, q, u)
+
+
+@inlined
+def _free_motion(m, w, b, q, u):
+    """The same for the commonest root, H = 1 throughout."""
+    body, hinge = m.body[b], w.hinge[b]
+    k, j = body.q_start + body.n_modes, body.u_start + body.n_modes
+    E = mat9(body.R_pO)
+    R = rotation_of_quaternion(q[k], q[k + 1], q[k + 2], q[k + 3])
+    put(product(E, R), w.body[b].A)
+    put(add(vec3(body.x_pO), times(E, (q[k + 4], q[k + 5], q[k + 6]))), w.body[b].l)
+    for r in range(6):
+        hinge.hb[r] = u[j + r]
+        hinge.cJ[r] = 0.0
+        for c in range(6):
+            hinge.H[r, c] = 1.0 if r == c else 0.0
+
+
+@inlined
+def _staged_motion(m, w, b, q, u):
     body, hinge = m.body[b], w.hinge[b]
     R, p = IDENTITY, ZERO
     sw, sv = ZERO, ZERO  # sum of the xi of stages nearer the child

@@ -9,7 +9,17 @@ from __future__ import annotations
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.elimination import factorise
 from darts_py.spatial.inertia import square
-from darts_py.spatial.vector import add, add_pair, cross, dot, scale, symmetric_times, tail3, vec3, vec6
+from darts_py.spatial.vector import (
+    add,
+    add_pair,
+    cross,
+    dot,
+    scale,
+    symmetric_times,
+    tail3,
+    vec3,
+    vec6,
+)
 
 
 @kernel

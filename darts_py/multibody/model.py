@@ -21,14 +21,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
+
+from darts_py._jit import JIT_IS_OFF
 
 Array = np.ndarray
 
 # how a body goes through the sweeps
 FORM_GENERAL = 0  # any joint, rigid or flexible
 FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
+FORM_FREE = 2  # any body that floats freely: general, with H = 1
 
 # kinds of stage; the last two have quaternions
 AXIS, MAP, PLANAR, BALL, FREE = range(5)
@@ -212,7 +214,7 @@ class Workspace(NamedTuple):
 def records(count: int, kind: np.dtype[Any]) -> Array:
     """Return a zeroed record array that works compiled and, for tests, un-jitted."""
     array = np.zeros(count, kind)
-    return array.view(np.recarray) if numba.config.DISABLE_JIT else array
+    return array.view(np.recarray) if JIT_IS_OFF else array
 
 
 def make_workspace(m: Model, *, composite: bool = True) -> Workspace:

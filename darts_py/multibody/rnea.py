@@ -52,7 +52,7 @@ def sweep_given_accelerations(m, w, udot):
         w.body[ground].al[3 + k] = -m.gravity[k]
     for b in range(ground):
         body, own, hinge = m.body[b], w.body[b], w.hinge[b]
-        p, R, l = body.parent, mat9(own.A), vec3(own.l)  # noqa: E741
+        p, R, l = body.parent, mat9(own.A), vec3(own.l)
         aw = vec3(w.body[p].al)
         av = add(tail3(w.body[p].al), cross(aw, l))
         if p < ground:

@@ -14,6 +14,7 @@ from darts_py.multibody.model import Array, Model, Workspace, make_workspace
 from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.multibody.tree import Stage, Tree
 
+
 class Spacecraft:
     """What `load_model` returns; every function of the Python API takes one.
 
@@ -100,4 +101,6 @@ def _find(what: str, name: str, index: dict[str, int]) -> int:
         return index[name]
     close = difflib.get_close_matches(str(name), index, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(list(index)[:8])}"
-    raise ArgumentError(what, got=repr(name), expected=f"the name of a {what} of the model", hint=hint)
+    raise ArgumentError(
+        what, got=repr(name), expected=f"the name of a {what} of the model", hint=hint
+    )

@@ -1,0 +1,1 @@
+"""Fixed-size kernels for rotations, spatial vectors and inertias; no state."""

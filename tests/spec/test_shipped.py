@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from darts_py.errors import ArgumentError
+from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.multibody.tree import Tree
 from darts_py.spec import (
     check_file,
@@ -21,7 +22,6 @@ from darts_py.spec import (
 )
 from darts_py.spec.document import read_document
 from darts_py.spec.joints import JOINT_TYPES
-from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.spec.spatial import mass_properties, modal_mass
 from tests.reference import golden
 from tests.reference.twin import Twin
