@@ -221,9 +221,17 @@ def body_motion(model: Spacecraft, q: Array, u: Array) -> BodyMotion:
     for b, i in enumerate(model.order):
         V[i] = _to_file_frame(model, b, w.body[b]["V"])
         a[i] = _to_file_frame(model, b, a_hinge[b])
-        rate = m.body[b]["R_FC"].reshape(3, 3) @ w_i[b]
-        a[i, 3:] -= np.cross(rate, np.cross(rate, m.body[b]["r_FC"]))
+        R_FC, p = m.body[b]["R_FC"].reshape(3, 3), m.body[b]["parent"]
+        a[i, 3:] -= _centripetal(R_FC @ w_i[b], m.body[b]["r_FC"])
+        if p < model.n_bodies:  # a_i counts from the parent's file origin, not from its hinge
+            R_pFC = m.body[p]["R_FC"].reshape(3, 3)
+            at_parent = R_pFC.T @ _centripetal(R_pFC @ w_i[p], m.body[p]["r_FC"])
+            a[i, 3:] += R_FC @ w.body[b]["A"].reshape(3, 3).T @ at_parent
     return BodyMotion(V, a)
+
+
+def _centripetal(rate: Array, r: Array) -> Array:
+    return np.cross(rate, np.cross(rate, r))
 
 
 def hinge_loads(

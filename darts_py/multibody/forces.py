@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from darts_py._jit import inlined
-from darts_py.multibody.joint_rates import rate_matrix
+from darts_py.multibody.joint_rates import rate_matrix, stage_velocity
 from darts_py.multibody.joints import rotation_of_quaternion
 from darts_py.multibody.model import AXIS, BALL, FREE
-from darts_py.spatial.vector import add, add_pair, cross, mat9, scale, tail3, times_t, vec3
+from darts_py.spatial.vector import add, add_pair, cross, mat9, scale, tail3, times, times_t, vec3
 
 
 @inlined
@@ -27,7 +27,7 @@ def _add_stage_force(stage, speed, q, u, G, out):
     if kind == AXIS:
         out[iu] += coordinate_force(speed[iu], q[iq], u[iu])
     elif kind == BALL or kind == FREE:
-        _add_attitude_spring(stage, speed, q, out)
+        _add_attitude_spring(stage, speed, q, u, out)
     else:
         rate_matrix(stage, q, G)
         for i in range(n):
@@ -61,8 +61,8 @@ def rotation_vector(w, x, y, z):
 
 
 @inlined
-def _add_attitude_spring(stage, speed, q, out):
-    """Isotropic rotation spring, and for a free joint a translation spring along O+ axes.
+def _add_attitude_spring(stage, speed, q, u, out):
+    """Isotropic rotation spring; for a free joint also springs and stops along O+ axes.
 
     The wrench on the child acts at O (a free joint) or at the fixed point of the ball; the
     generalized force is H^T times it.
@@ -72,12 +72,13 @@ def _add_attitude_spring(stage, speed, q, out):
     moment, force = scale(-k, theta), (0.0, 0.0, 0.0)
     if stage.kind == FREE:
         R = rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3])
-        x, y, z = speed[iu + 3], speed[iu + 4], speed[iu + 5]
-        force = times_t(R, (
-            -x.stiffness * (q[iq + 4] - x.rest),
-            -y.stiffness * (q[iq + 5] - y.rest),
-            -z.stiffness * (q[iq + 6] - z.rest),
-        ))  # fmt: skip
+        rate = times(R, stage_velocity(stage, u)[1])
+        force = (
+            coordinate_force(speed[iu + 3], q[iq + 4], rate[0]),
+            coordinate_force(speed[iu + 4], q[iq + 5], rate[1]),
+            coordinate_force(speed[iu + 5], q[iq + 6], rate[2]),
+        )
+        force = times_t(R, force)
     for j in range(stage.n):
         for c in range(3):
             out[iu + j] += stage.H[j, c] * moment[c] + stage.H[j, 3 + c] * force[c]
