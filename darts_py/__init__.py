@@ -9,27 +9,26 @@ Names are loaded on first use, so that the command line starts without the compi
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from darts_py.api import (
+    from darts_py.dynamics import (
         BodyMotion,
         Energy,
         NodeMotion,
-        Plant,
-        Spacecraft,
-        Status,
         bias_force,
         body_motion,
         energy,
         forward_dynamics,
         hinge_loads,
         inverse_dynamics,
-        load_model,
         mass_matrix,
         momentum,
         node_motion,
     )
+    from darts_py.loading import load_model
+    from darts_py.plant import Plant, Spacecraft, Status
 
 __version__ = "0.1.0"
 
@@ -53,11 +52,15 @@ __all__ = [
 ]
 
 
+_HOMES = ("darts_py.dynamics", "darts_py.plant", "darts_py.loading")
+
+
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from darts_py import api
-
-        return getattr(api, name)
+        for home in _HOMES:
+            module = importlib.import_module(home)
+            if hasattr(module, name):
+                return getattr(module, name)
     raise AttributeError(f"module 'darts_py' has no attribute {name!r}")
 
 
