@@ -64,6 +64,9 @@ def _vector(what: str, value: Array, size: int, hint: str = "") -> Array:
         raise ArgumentError(
             what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint
         )
+    if not np.all(np.isfinite(array)):
+        worst = int(np.argmin(np.isfinite(array)))
+        raise ArgumentError(f"{what}[{worst}]", got=array[worst], expected="a finite number")
     return array
 
 

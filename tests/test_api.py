@@ -29,6 +29,7 @@ def test_every_promised_name_is_there_and_documented() -> None:
         ((Q[:5], U), r"q: got shape \(5,\), expected shape \(7,\) \(modes and joint"),
         ((Q, U[:, None]), r"u: got shape \(7, 1\), expected shape \(7,\)"),
         (("abc", U), r"q: got str, expected 7 numbers"),
+        ((Q, np.where(np.arange(7) == 3, np.nan, U)), r"u\[3\]: got nan, expected a finite"),
         ((Q, U, U[:2]), r"tau: got shape \(2,\), expected shape \(7,\)"),
     ],
 )
