@@ -8,6 +8,7 @@ same bits on every x86-64 machine, and NaN tests survive.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -23,7 +24,7 @@ from darts_py._progress import CompileProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SWITCHES = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # numba settings that leave code alone
 KERNEL_ROOMS = ("spatial", "multibody")  # rooms that hold compiled functions
 KEEP_FOLDERS = 8  # caches of other versions kept for people who switch branches
 KEEP_SECONDS = 7 * 24 * 3600
@@ -46,8 +47,9 @@ def cache_root() -> Path:
 def source_key() -> str:
     """Hash the sources of the kernel rooms with the compiler's version and switches."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for switch in SWITCHES:
-        digest.update(f"{switch}={os.environ.get(switch, '')};".encode())
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") and name not in NO_SWITCH:
+            digest.update(f"{name}={os.environ[name]};".encode())
     package = Path(__file__).parent
     sources = [
         package / "_jit.py",
@@ -70,7 +72,8 @@ def _open_cache() -> str:
     """Make this version's cache folder; return "" where none can be written."""
     folder = cache_root() / f"kernels-{source_key()}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.touch()  # in use: not to be dropped as old
         probe = folder / f".writable-{os.getpid()}"
         probe.touch()
         probe.unlink()
@@ -82,11 +85,13 @@ def _open_cache() -> str:
 
 def _drop_old_caches(current: Path) -> None:
     """Delete caches of other versions that are both surplus and a week old."""
-    others = [f for f in current.parent.glob("kernels-*") if f != current]
-    others.sort(key=lambda f: f.stat().st_mtime, reverse=True)
+    ages = []
+    for folder in current.parent.glob("kernels-*"):
+        with contextlib.suppress(OSError):  # another process may be dropping it
+            ages.append((folder.stat().st_mtime, folder))
     horizon = time.time_ns() * 1e-9 - KEEP_SECONDS
-    for folder in others[KEEP_FOLDERS:]:
-        if folder.stat().st_mtime < horizon:
+    for age, folder in sorted(ages, reverse=True)[KEEP_FOLDERS:]:
+        if age < horizon and folder != current:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -135,4 +140,4 @@ def kernels() -> list[Any]:
     return list(_REGISTRY)
 
 
-event.register("numba:compile", CompileProgress())
+event.register("numba:compile", CompileProgress(is_kept=bool(_CACHE)))

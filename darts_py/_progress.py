@@ -13,7 +13,8 @@ from numba.core import event
 class CompileProgress(event.Listener):
     """Tells on stderr that a cold start is compiling: nobody should wonder for half a minute."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_kept: bool) -> None:
+        self.why = "once for this machine" if is_kept else "no cache to write: set DARTS_CACHE_DIR"
         self.depth, self.count, self.started, self.shown = 0, 0, 0.0, False
 
     @staticmethod
@@ -36,8 +37,7 @@ class CompileProgress(event.Listener):
         elapsed = time.perf_counter() - self.started
         if elapsed < 1.0 or "DARTS_QUIET" in os.environ:
             return
-        text = f"darts-py: compiling kernels, once for this machine: {self.count} functions"
-        text = f"{text}, {elapsed:.0f} s"
+        text = f"darts-py: compiling kernels ({self.why}): {self.count} functions, {elapsed:.0f} s"
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{text}" + ("" if self.depth else "\n"))
         elif not self.shown or not self.depth:

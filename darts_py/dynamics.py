@@ -3,7 +3,8 @@
 Conventions: SI units, spatial vectors rotation first, quaternions scalar first; state order as
 in `Spacecraft`. With M the mass matrix and C the bias force, M(q) udot + C(q, u) = tau; C holds
 velocity products, gravity, modal strain and damping, joint springs, dampers and stops, less the
-external node forces. `terms` picks the velocity products: "rl" or "crl".
+external node forces. `terms` picks the velocity products: "rl" or "crl". Speeds of locked joints
+count as zero. The functions share the model's scratch: threads need a `model.copy()` each.
 """
 
 from __future__ import annotations
@@ -55,11 +56,17 @@ class BodyMotion(NamedTuple):
     a: Array  # velocity-product acceleration a_i, its axes             (n_bodies, 6)
 
 
-def _vector(what: str, value: Array, size: int, hint: str = "") -> Array:
+def vector(what: str, value: Array, size: int, hint: str = "") -> Array:
+    """Return `value` as an array kernels can take: `size` finite numbers, writeable."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        array = np.asarray(value)
     except (TypeError, ValueError):
         raise ArgumentError(what, got=type(value).__name__, expected=f"{size} numbers") from None
+    if array.dtype.kind not in "fiu" and array.size:
+        got = type(value).__name__ if array.ndim == 0 else f"an array of {array.dtype}"
+        raise ArgumentError(what, got=got, expected=f"{size} real numbers")
+    # a read-only array is another type to numba: it would compile every kernel anew
+    array = np.require(array, np.float64, ["C", "A", "W"])
     if array.shape != (size,):
         raise ArgumentError(
             what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint
@@ -80,12 +87,23 @@ def _model(model: Spacecraft) -> Spacecraft:
 def _state(model: Spacecraft, q: Array, u: Array) -> tuple[Array, Array]:
     _model(model)
     hint = "modes and joint of each body in file order; see model.coord_names"
-    coords = _vector("q", q, model.n_coords, hint)
+    coords = vector("q", q, model.n_coords, hint)
     for row in model.arrays.stage:
         if row["kind"] > 2 and not np.any(coords[row["q"] : row["q"] + 4]):
             raise ArgumentError("q", got="a zero quaternion", expected="unit quaternions",
                                 hint="start from model.neutral()")  # fmt: skip
-    return coords, _vector("u", u, model.n_speeds, "see model.speed_names")
+    return coords, _without_locked(model, vector("u", u, model.n_speeds, "see model.speed_names"))
+
+
+def _without_locked(model: Spacecraft, u: Array) -> Array:
+    """Return u with the speeds of locked joints at zero."""
+    rows = model.arrays.body[model.arrays.body["locked"] == 1]
+    if rows.size:
+        u = u.copy()
+        for row in rows:
+            first = row["u_start"] + row["n_modes"]
+            u[first : first + row["n_hinge"]] = 0.0
+    return u
 
 
 def _conserving(terms: str) -> bool:
@@ -96,8 +114,11 @@ def _conserving(terms: str) -> bool:
 
 def _node_forces(model: Spacecraft, forces: Forces) -> Array:
     table = np.zeros((model.arrays.node.shape[0], 6))
+    if forces is not None and not isinstance(forces, Mapping):
+        got, expected = type(forces).__name__, '{"body.node": [moment; force]}'
+        raise ArgumentError("forces", got=got, expected=expected)
     for name, wrench in (forces or {}).items():
-        table[model.find_node(name)] += _vector(f"forces[{name!r}]", wrench, 6, "[moment; force]")
+        table[model.find_node(name)] += vector(f"forces[{name!r}]", wrench, 6, "[moment; force]")
     return table
 
 
@@ -124,7 +145,7 @@ def forward_dynamics(
             "articulated-woodbury", or "composite" (mass matrix and Cholesky).
     """
     q, u = _state(model, q, u)
-    tau = np.zeros(model.n_speeds) if tau is None else _vector("tau", tau, model.n_speeds)
+    tau = np.zeros(model.n_speeds) if tau is None else vector("tau", tau, model.n_speeds)
     args = (model.workspace, q, u, tau, _node_forces(model, forces), _conserving(terms))
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
@@ -149,7 +170,7 @@ def inverse_dynamics(
 ) -> Array:
     """Return tau (n_speeds,) = M udot + C; entries of modes are forces that modes would need."""
     q, u = _state(model, q, u)
-    udot, tau = _vector("udot", udot, model.n_speeds), np.zeros(model.n_speeds)
+    udot, tau = vector("udot", udot, model.n_speeds), np.zeros(model.n_speeds)
     args = (q, u, udot, _node_forces(model, forces), _conserving(terms), tau)
     rnea.inverse_dynamics(model.arrays, model.workspace, *args)
     return tau
@@ -177,7 +198,6 @@ def node_motion(
     udot: Array | None = None,
     *,
     node: str,
-    forces: Forces = None,
     terms: str = "rl",
     deformed: bool = False,
 ) -> NodeMotion:
@@ -190,10 +210,10 @@ def node_motion(
     m, w, i = model.arrays, model.workspace, int(model.kernel_node[model.find_node(node)])
     A, V, r_N, J = np.zeros(6), np.zeros(6), np.zeros(3), np.zeros((6, model.n_speeds))
     if udot is not None:
-        inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
+        inverse_dynamics(model, q, u, udot, terms=terms)
     motion.sweep_motion(m, w, q, u)
     if udot is not None:
-        accelerations = _vector("udot", udot, model.n_speeds)
+        accelerations = vector("udot", udot, model.n_speeds)
         motion.node_acceleration(m, w, i, u, accelerations, _conserving(terms), A)
     motion.node_velocity(m, w, i, u, V)
     motion.node_position(m, w, i, q, deformed, r_N)

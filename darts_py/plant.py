@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
-from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from darts_py.dynamics import vector
 from darts_py.errors import ArgumentError
 from darts_py.multibody import integrate, integrate_stiff
-from darts_py.multibody.assemble import fastest_form
+from darts_py.multibody.aba import forward_dynamics
+from darts_py.multibody.crba import composite_mass_matrix
+from darts_py.multibody.forms import fastest_form
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import FORM_GENERAL, Array, Model, make_workspace
+from darts_py.multibody.model import FORM_GENERAL, Array, make_workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
 EXPLICIT_LIMIT = {"rk4": 2.78, "rk4-lie": 2.78, "semi-implicit-euler": 2.0}  # omega dt
+INERTIA_TOLERANCE = 1e-9  # relative: what rounding in a file may break
 
 
 class Status(IntEnum):
     """Outcome of `Plant.advance`: in the loop, outcomes are codes, not exceptions."""
 
-    OK = integrate.OK
-    NON_FINITE = integrate.NON_FINITE
+    OK = 0
+    NON_FINITE = 1
 
 
 class Plant:
     """State, inputs and the compiled step of one spacecraft.
 
-    Fields, all arrays written in place:
+    Arrays to read and to write in place; assigning to one copies into it:
         q           coordinates                                       (n_coords,)
         u           speeds                                            (n_speeds,)
         tau         generalized forces, held over a step              (n_speeds,)
         node_force  [moment; force] at each node, body axes           (n_nodes, 6)
-    Time is counted in whole steps: `t_ns = tick * dt_ns`, exactly.
+    `model` is the plant's own copy of the spacecraft, with the masses and locks of this moment:
+    `darts_py.energy(plant.model, plant.q, plant.u)`. Time is counted in whole steps:
+    `t_ns = tick * dt_ns`, exactly. A plant belongs to one thread.
     """
 
     def __init__(
@@ -51,66 +57,121 @@ class Plant:
         """Make a plant at rest in the neutral configuration.
 
         Args:
-            model: what `load_model` returns; its mass properties are copied.
+            model: what `load_model` returns; it is copied.
             dt_ns: step in integer nanoseconds.
             integrator: rk4 | rk4-lie | semi-implicit-euler | implicit-modes (modes too stiff
                 for the step).
             terms: rl (strict ruthless linearisation) | crl (its energy-conserving variant).
         """
         _require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
-        _require(type(dt_ns) is int and dt_ns > 0, "dt_ns", repr(dt_ns), "a positive int",
-                 "nanoseconds: 1 ms is 1_000_000")  # fmt: skip
         _require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
         _require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
-        self.model, self.dt_ns, self.integrator, self.terms = model, dt_ns, integrator, terms
+        hint = "nanoseconds: 1 ms is 1_000_000"
+        self._dt_ns, self._integrator, self._terms = (
+            _count("dt_ns", dt_ns, 1, hint),
+            integrator,
+            terms,
+        )
         self.tick = 0
-        self.arrays: Model = _own_arrays(model.arrays)
-        self.q, self.u = model.neutral(), np.zeros(model.n_speeds)
-        self.tau = np.zeros(model.n_speeds)
-        self.node_force = np.zeros((self.arrays.node.shape[0], 6))
-        self._workspace = make_workspace(self.arrays, composite=False)
+        self.model = model.copy()
+        m = self.model.arrays
+        self._q, self._u = model.neutral(), np.zeros(model.n_speeds)
+        self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
+        self._workspace = make_workspace(m, composite=False)
         self._stages = integrate.make_stages(model.n_coords, model.n_speeds)
-        self._split = integrate_stiff.split_model(self.arrays)
+        self._split = integrate_stiff.split_model(m)
+        sizes = (model.n_coords, model.n_speeds, m.node.shape[0])
+        self._stiff_stages = integrate_stiff.make_stiff_stages(*sizes)
+        self._locked = self._locked_speeds()
         self._refresh_split()
-        self._step = self._choose_step()
         self._warn_of_stiff_modes()
 
-    @property
-    def dt_s(self) -> float:
-        """Length of a step in seconds."""
-        return self.dt_ns * 1e-9
+    # -- what it is made of ---------------------------------------------------------------
+
+    dt_ns = property(lambda self: self._dt_ns, doc="Step in nanoseconds.")
+    integrator = property(lambda self: self._integrator, doc="Name of the integrator.")
+    terms = property(lambda self: self._terms, doc="Velocity products: rl or crl.")
+    dt_s = property(lambda self: self._dt_ns * 1e-9, doc="Step in seconds.")
+    t_ns = property(lambda self: self.tick * self._dt_ns, doc="Simulated time in nanoseconds.")
 
     @property
-    def t_ns(self) -> int:
-        """Simulated time."""
-        return self.tick * self.dt_ns
+    def q(self) -> Array:
+        """Coordinates (n_coords,)."""
+        return self._q
+
+    @q.setter
+    def q(self, value: Array) -> None:
+        self._q[:] = vector("q", value, self._q.size)
+
+    @property
+    def u(self) -> Array:
+        """Speeds (n_speeds,)."""
+        return self._u
+
+    @u.setter
+    def u(self, value: Array) -> None:
+        self._u[:] = vector("u", value, self._u.size)
+
+    @property
+    def tau(self) -> Array:
+        """Generalized forces (n_speeds,)."""
+        return self._tau
+
+    @tau.setter
+    def tau(self, value: Array) -> None:
+        self._tau[:] = vector("tau", value, self._tau.size)
+
+    @property
+    def node_force(self) -> Array:
+        """Node forces (n_nodes, 6), rows by `model.node_index`."""
+        return self._node_force
+
+    @node_force.setter
+    def node_force(self, value: Array) -> None:
+        self._node_force[:] = _shaped("node_force", value, self._node_force.shape)
+
+    # -- the step -------------------------------------------------------------------------
 
     def advance(self, n_steps: int = 1) -> Status:
-        """Advance q and u by n_steps; a status other than OK means they are no longer finite."""
-        _require(type(n_steps) is int and n_steps >= 0, "n_steps", repr(n_steps), "an int >= 0")
-        status = Status(self._step(n_steps))
-        self.tick += n_steps
-        return status
+        """Advance by n_steps.
 
-    def _choose_step(self) -> Callable[[int], int]:
-        """Bind everything the compiled call needs, so that `advance` only passes a count."""
-        m, w, s, dt = self.arrays, self._workspace, self._stages, self.dt_s
-        crl, state = self.terms == "crl", (self.q, self.u, self.tau, self.node_force)
-        if self.integrator in ("rk4", "rk4-lie"):
-            lie = self.integrator == "rk4-lie"
-            return lambda n: integrate.advance_rk4(m, w, s, *state, crl, dt, n, lie)
-        if self.integrator == "semi-implicit-euler":
-            return lambda n: integrate.advance_semi_implicit(m, w, s, *state, crl, dt, n)
-        split = self._split
-        stiff = integrate_stiff.make_stiff_stages(self.q.size, self.u.size, len(self.node_force))
-        return lambda n: integrate_stiff.advance_stiff(m, split, w, stiff, *state, crl, dt, n)
+        NON_FINITE means that the next step would leave the finite numbers: state and tick stay
+        at the last good step.
+        """
+        n_steps = _count("n_steps", n_steps, 0)
+        for first, last in self._locked:
+            self._u[first:last] = 0.0
+        done = self._run(n_steps)
+        self.tick += done
+        return Status.OK if done == n_steps else Status.NON_FINITE
+
+    def _run(self, n: int) -> int:
+        """Make the one compiled call; return how many steps were good."""
+        m, w, s, dt, crl = self.model.arrays, self._workspace, self._stages, self.dt_s, self._crl
+        state = (self._q, self._u, self._tau, self._node_force)
+        if self._integrator == "implicit-modes":
+            split, stages = self._split, self._stiff_stages
+            return integrate_stiff.advance_stiff(m, split, w, stages, *state, crl, dt, n)
+        if self._integrator == "semi-implicit-euler":
+            return integrate.advance_semi_implicit(m, w, s, *state, crl, dt, n)
+        lie = self._integrator == "rk4-lie"
+        return integrate.advance_rk4(m, w, s, *state, crl, dt, n, lie)
+
+    @property
+    def _crl(self) -> bool:
+        return self._terms == "crl"
+
+    # -- locks ----------------------------------------------------------------------------
 
     def lock(self, joint: str) -> None:
-        """Hold a joint where it is: its speeds become and stay zero."""
+        """Stop a joint where it is, as a brake between the two bodies would that grips at once.
+
+        Momentum is kept, energy is not: the other speeds take the impulse.
+        """
         _, row = self._joint_row(joint)
-        first = row["u_start"] + row["n_modes"]
-        self.u[first : first + row["n_hinge"]] = 0.0
         row["locked"], row["form"] = 1, FORM_GENERAL
+        self._locked = self._locked_speeds()
+        self._brake()
         self._refresh_split()
 
     def unlock(self, joint: str) -> None:
@@ -118,13 +179,31 @@ class Plant:
         i, row = self._joint_row(joint)
         form = fastest_form(self.model.tree.bodies[i], self.model.tree.joints[i])
         row["locked"], row["form"] = 0, form
+        self._locked = self._locked_speeds()
         self._refresh_split()
 
+    def _brake(self) -> None:
+        """u -= M^-1 S^T (S M^-1 S^T)^-1 S u, S picking the speeds of locked joints."""
+        m, w = self.model.arrays, self.model.workspace
+        held = np.concatenate([np.arange(first, last) for first, last in self._locked])
+        composite_mass_matrix(m, w, self._q, self._u)
+        columns = np.linalg.solve(w.M, np.eye(self._u.size)[:, held])
+        self._u -= columns @ np.linalg.solve(columns[held], self._u[held])
+        self._u[held] = 0.0
+
     def _joint_row(self, name: str) -> tuple[int, Any]:
-        names = [joint.name for joint in self.model.tree.joints]
-        _require(name in names, "joint", repr(name), "one of " + ", ".join(names))
-        i = names.index(name)
-        return i, self.arrays.body[self.model.kernel_body[i]]
+        names = [joint.name for joint in self.model.tree.joints if joint.n_speeds]
+        _require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
+        i = [joint.name for joint in self.model.tree.joints].index(name)
+        return i, self.model.arrays.body[self.model.kernel_body[i]]
+
+    def _locked_speeds(self) -> list[tuple[int, int]]:
+        first = self.model.arrays.body["u_start"] + self.model.arrays.body["n_modes"]
+        last = first + self.model.arrays.body["n_hinge"]
+        locked = self.model.arrays.body["locked"]
+        return [(int(a), int(b)) for a, b, held in zip(first, last, locked, strict=True) if held]
+
+    # -- masses ---------------------------------------------------------------------------
 
     def set_node_mass(
         self,
@@ -135,34 +214,57 @@ class Plant:
     ) -> None:
         """Change the mass, and where given the mass centre and inertia, of "body.node".
 
+        Speeds stay as they are: whatever left or came did so with the node's own velocity.
+
         Args:
             node: "body.node".
             mass_kg: new mass, >= 0.
             center_of_mass_m: node to its mass centre, body axes (3,).
             inertia_kg_m2: about that mass centre, body axes (3, 3).
         """
-        _require(np.isfinite(mass_kg) and mass_kg >= 0, "mass_kg", mass_kg, "a number >= 0")
-        row = self.arrays.node[self.model.kernel_node[self.model.find_node(node)]]
-        b = int(row["body"])
-        R = self.arrays.body[b]["R_FC"].reshape(3, 3).T
-        row["m"] = mass_kg
+        mass = float(_shaped("mass_kg", np.asarray(mass_kg), ()))
+        _require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
+        row = self.model.arrays.node[self.model.kernel_node[self.model.find_node(node)]]
+        before, b = row.copy(), int(row["body"])
+        R = self.model.arrays.body[b]["R_FC"].reshape(3, 3).T
+        row["m"] = mass
         if center_of_mass_m is not None:
             row["p"] = R @ _shaped("center_of_mass_m", center_of_mass_m, (3,))
         if inertia_kg_m2 is not None:
-            J = R @ _shaped("inertia_kg_m2", inertia_kg_m2, (3, 3)) @ R.T
+            J = R @ _checked_inertia(_shaped("inertia_kg_m2", inertia_kg_m2, (3, 3))) @ R.T
             row["Jc"] = J[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
-        refresh_mass_properties(self.arrays, self._workspace, b)
+        self._refresh_masses(b)
+        if not self._can_accelerate():
+            for name in ("m", "p", "Jc"):
+                row[name] = before[name]
+            self._refresh_masses(b)
+            raise ArgumentError(
+                f"mass of {node!r}", got=f"{mass} kg", expected="mass left on every moving part",
+                hint="nothing resists some joint or mode now; the old mass stays",
+            )  # fmt: skip
+
+    def _refresh_masses(self, b: int) -> None:
+        refresh_mass_properties(self.model.arrays, self._workspace, b)
         self._refresh_split()
 
+    def _can_accelerate(self) -> bool:
+        """Tell whether forward dynamics is regular in the present position."""
+        m, w = self.model.arrays, self._workspace
+        still, no_force = np.zeros_like(self._u), np.zeros_like(self._node_force)
+        forward_dynamics(m, w, self._q, still, still, no_force, self._crl)
+        return bool(np.all(np.isfinite(w.udot)))
+
+    # -- stiff modes ----------------------------------------------------------------------
+
     def _refresh_split(self) -> None:
-        if self.integrator == "implicit-modes":
-            elastic = self._split.elastic
-            integrate_stiff.refresh_split(self.arrays, elastic, self._workspace, self.dt_s)
+        m, w, elastic = self.model.arrays, self._workspace, self._split.elastic
+        if self._integrator == "implicit-modes":
+            integrate_stiff.refresh_split(m, elastic, w, self.dt_s)
 
     def _warn_of_stiff_modes(self) -> None:
         """Say when the fastest mode of a body, held at its hinge, is too fast for the step."""
-        limit = EXPLICIT_LIMIT.get(self.integrator, math.inf)
-        m = self.arrays
+        limit = EXPLICIT_LIMIT.get(self._integrator, math.inf)
+        m = self.model.arrays
         for b, i in enumerate(self.model.order):
             f, nm = m.body[b]["flex"], m.body[b]["n_modes"]
             if f < 0:
@@ -172,17 +274,11 @@ class Plant:
             if omega_dt > limit:
                 warnings.warn(
                     f"body {self.model.tree.bodies[i].name!r}: fastest mode has omega * dt = "
-                    f"{omega_dt:.3g}, {self.integrator} is stable to {limit:g}; shorten dt_ns or "
+                    f"{omega_dt:.3g}, {self._integrator} is stable to {limit:g}; shorten dt_ns or "
                     "use integrator='implicit-modes'",
                     RuntimeWarning,
                     stacklevel=3,
                 )
-
-
-def _own_arrays(m: Model) -> Model:
-    """Copy everything that may change in flight, so that plants do not share it."""
-    changing = ("body", "node", "mode", "hook", "Mff", "Df", "Lam", "Om", "E", "gravity")
-    return m._replace(**{name: getattr(m, name).copy() for name in changing})
 
 
 def _require(holds: Any, what: str, got: object, expected: str, hint: str = "") -> None:
@@ -190,8 +286,29 @@ def _require(holds: Any, what: str, got: object, expected: str, hint: str = "") 
         raise ArgumentError(what, got=got, expected=expected, hint=hint)
 
 
+def _count(what: str, value: Any, least: int, hint: str = "") -> int:
+    """Return a whole number, of whatever integer type, that is at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    ok = number >= least and not isinstance(value, bool)
+    _require(ok, what, repr(value), f"an int >= {least}", hint)
+    return number
+
+
 def _shaped(what: str, value: Array, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, float)
-    ok = array.shape == shape and bool(np.all(np.isfinite(array)))
-    _require(ok, what, f"shape {array.shape}", f"finite numbers of shape {shape}")
-    return array
+    array = np.asarray(value)
+    ok = array.shape == shape and array.dtype.kind in "fiu" and bool(np.all(np.isfinite(array)))
+    _require(ok, what, f"{array.dtype} of shape {array.shape}", f"finite numbers of shape {shape}")
+    return array.astype(float)
+
+
+def _checked_inertia(J: Array) -> Array:
+    """Return J if some distribution of mass has it: symmetric, positive, triangle inequality."""
+    slack = INERTIA_TOLERANCE * float(np.abs(J).max(initial=0.0))
+    a, b, c = np.linalg.eigvalsh(0.5 * (J + J.T))
+    real = np.abs(J - J.T).max() <= slack and a >= -slack and a + b >= c - slack
+    expected = "symmetric, positive, principal moments that obey the triangle inequality"
+    _require(real, "inertia_kg_m2", J.tolist(), expected)
+    return J

@@ -28,7 +28,9 @@ def test_every_promised_name_is_there_and_documented() -> None:
     [
         ((Q[:5], U), r"q: got shape \(5,\), expected shape \(7,\) \(modes and joint"),
         ((Q, U[:, None]), r"u: got shape \(7, 1\), expected shape \(7,\)"),
-        (("abc", U), r"q: got str, expected 7 numbers"),
+        (("abc", U), r"q: got str, expected 7 real numbers"),
+        ((Q + 0j, U), r"q: got an array of complex128, expected 7 real numbers"),
+        ((Q > 0, U), r"q: got an array of bool, expected 7 real numbers"),
         ((Q, np.where(np.arange(7) == 3, np.nan, U)), r"u\[3\]: got nan, expected a finite"),
         ((Q, U, U[:2]), r"tau: got shape \(2,\), expected shape \(7,\)"),
     ],
@@ -47,6 +49,10 @@ def test_wrong_options_are_refused(model: Spacecraft) -> None:
         darts_py.forward_dynamics(model, Q, U, forces={"slider.tib": np.zeros(6)})
     with pytest.raises(ArgumentError, match=r"forces\['slider.tip'\]: got shape \(3,\)"):
         darts_py.forward_dynamics(model, Q, U, forces={"slider.tip": np.zeros(3)})
+    with pytest.raises(ArgumentError, match="forces: got list"):
+        darts_py.forward_dynamics(model, Q, U, forces=[1, 2])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="name: got int, expected a path"):
+        darts_py.load_model(3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="model: got Tree, expected what load_model returns"):
         darts_py.mass_matrix(golden.tree(), Q)  # type: ignore[arg-type]
 

@@ -26,9 +26,7 @@ def bench() -> None:
 def dynamics(
     json_file: Annotated[
         Path | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Also write the report; keys in docs/bench_dynamics.md."
-        ),
+        typer.Option("--json", metavar="FILE", help="Also write the report; keys in docs/cli.md."),
     ] = None,
     smoke: Annotated[bool, typer.Option(help="A few seconds: that it runs, not how fast.")] = False,
     use_peers: Annotated[

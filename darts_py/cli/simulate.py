@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,18 +56,28 @@ def simulate(
     else:
         _print(model, summary)
     if summary["status"] != "OK":
-        print(
-            f"darts simulate: {summary['status']} at t <= {summary['t_s'][-1]:g} s", file=sys.stderr
-        )
+        print(f"darts simulate: {_why_it_stopped(plant)}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERNAL)
+
+
+def _why_it_stopped(plant: Plant) -> str:
+    """Say when a state stopped being finite and, where a joint is singular, which."""
+    text = f"NON_FINITE: no finite step from t = {plant.t_ns * 1e-9:g} s on"
+    singular = plant.model.singular_joints(plant.q)
+    if singular:
+        text += f"; joint {', '.join(singular)} is singular there (start elsewhere with --set)"
+    return text
 
 
 def _assignment(text: str, option: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     try:
-        return name.strip(), float(value)
+        number = float(value)
     except ValueError:
-        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER, a finite one")
+    return name.strip(), number
 
 
 def _index(names: tuple[str, ...], name: str, option: str) -> int:
@@ -102,11 +113,11 @@ def _run(plant: Plant, n_steps: int) -> dict[str, Any]:
         start = time.perf_counter()
         status = plant.advance(after - before)
         wall_s += time.perf_counter() - start
-        energy = darts_py.energy(model, plant.q, plant.u)
-        momentum = darts_py.momentum(model, plant.q, plant.u)
-        history.append((plant.t_ns * 1e-9, energy, momentum, plant.q.tolist(), plant.u.tolist()))
         if status != darts_py.Status.OK:
             break
+        energy = darts_py.energy(plant.model, plant.q, plant.u)
+        momentum = darts_py.momentum(plant.model, plant.q, plant.u)
+        history.append((plant.t_ns * 1e-9, energy, momentum, plant.q.tolist(), plant.u.tolist()))
     t_s, energies, momenta, q, u = zip(*history, strict=True)
     return {
         "model": model.name,

@@ -1,7 +1,8 @@
 """Forward dynamics of a flexible tree in O(n): the articulated-body algorithm.
 
-Jain & Rodriguez 1992, Eqs. 63-64 (equations.md section 9). Velocities are swept from the base to
-the tips, articulated inertias gathered from the tips to the base, accelerations swept back out.
+Jain & Rodriguez 1992, Eqs. 63-64 (docs/equations.md section 9). Velocities are swept from the
+base to the tips, articulated inertias gathered from the tips to the base, accelerations swept
+back out.
 """
 
 from __future__ import annotations

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from darts_py.errors import Fault, ModelError
+from darts_py.multibody.forms import cheaper_form, fastest_form, hinge_turn
 from darts_py.multibody.mass_properties import refresh_mass_properties
 from darts_py.multibody.model import (
     AXIS,
     BALL,
     BODY,
-    DIRECT,
-    FORM_FREE,
     FORM_GENERAL,
-    FORM_REVOLUTE,
     FREE,
     HOOK,
     MAP,
@@ -29,12 +27,11 @@ from darts_py.multibody.model import (
     PLANAR,
     SPEED,
     STAGE,
-    WOODBURY,
     Model,
     make_workspace,
     records,
 )
-from darts_py.multibody.tree import GROUND, Array, Body, Joint, Tree
+from darts_py.multibody.tree import GROUND, Array, Joint, Tree
 
 STAGE_KINDS = {"axis": AXIS, "map": MAP, "planar": PLANAR, "ball": BALL, "free": FREE}
 
@@ -55,37 +52,6 @@ def parents_first(tree: Tree) -> list[int]:
         placed.add(ready[0])
         waiting.remove(ready[0])
     return order
-
-
-def axes_with_z_along(h: Array) -> Array:
-    """Return a rotation whose third column is h, the identity when h is already z."""
-    if h[2] > 1.0 - 1e-15:
-        return np.eye(3)
-    x = np.cross([0.0, 1.0, 0.0], h) if abs(h[1]) < 0.9 else np.cross([1.0, 0.0, 0.0], h)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(h, x), h])
-
-
-def hinge_turn(joint: Joint) -> Array:
-    """Return the rotation of hinge axes that puts a single unit rotation axis on z."""
-    if len(joint.stages) == 1 and joint.stages[0].kind == "axis":
-        h = joint.stages[0].H[:3, 0]
-        if abs(np.linalg.norm(h) - 1.0) < 1e-12:
-            return axes_with_z_along(h)
-    return np.eye(3)
-
-
-def fastest_form(body: Body, joint: Joint) -> int:
-    """Choose how a body goes through the sweeps while its joint is not locked."""
-    if len(joint.stages) != 1:
-        return FORM_GENERAL
-    stage = joint.stages[0]
-    if stage.kind == "free" and np.array_equal(stage.H, np.eye(6)):
-        return FORM_FREE
-    if stage.kind != "axis" or body.n_modes or np.any(stage.H[3:]):
-        return FORM_GENERAL
-    on_z = np.linalg.norm(hinge_turn(joint).T @ stage.H[:3, 0] - [0, 0, 1]) < 1e-14
-    return FORM_REVOLUTE if on_z else FORM_GENERAL
 
 
 def _six(J: Array) -> Array:
@@ -268,19 +234,6 @@ def _fill_modes(m: Model, tree: Tree, frames: _Frames, b: int, i: int) -> None:
     first = row["mode_first"]
     m.mode["Pd"][first : first + nm] = _shift(frames.R_FC[i].T @ joint.o_d, Pi).T
     row["df_form"] = cheaper_form(nm, int(row["child_last"] - row["child_first"]))
-
-
-def cheaper_form(n_modes: int, n_children: int) -> int:
-    """Choose the form of D_f^-1 that takes less time.
-
-    Nanoseconds per body fitted to `darts bench dynamics`; with one child they cross between 8
-    and 9 modes (Jain & Rodriguez count 7 and 8), without children the constants always win.
-    """
-    c = 6 * n_children
-    solve = 6 * c * (c + 7) + c**3 / 3 + 7 * c**2 + 36 * c  # multiplications
-    direct = 250 + (30 + 40 * n_children) * n_modes + (1.2 + 2.3 * n_children) * n_modes**2
-    woodbury = 240 + 0.45 * solve + (20 + 26 * n_children) * n_modes
-    return DIRECT if direct < woodbury else WOODBURY
 
 
 def _require_modal_mass(m: Model, tree: Tree, order: list[int]) -> None:

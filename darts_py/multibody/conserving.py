@@ -1,6 +1,6 @@
 """Velocity products that conserve energy and linear momentum: the CRL variant.
 
-Equations.md section 6a. Accelerations are component derivatives here; the axes of a body turn
+docs/equations.md section 6a. Accelerations are component derivatives here; the axes of a body turn
 with the pose rate wh, which leaves out modal rates because poses are frozen at zero deformation.
 """
 

@@ -1,4 +1,4 @@
-"""Energy and momentum of a state (equations.md section 12)."""
+"""Energy and momentum of a state (docs/equations.md section 12)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The steps of the three sweeps for any body: rigid or flexible, on any joint.
 
-Jain & Rodriguez 1992, Eqs. 63-64, in the order of equations.md section 9; `revolute.py` is the
+Jain & Rodriguez 1992, Eqs. 63-64, in the order of docs/equations.md section 9; `revolute.py` is the
 same for the one case that is worth writing out.
 """
 

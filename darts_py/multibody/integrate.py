@@ -22,8 +22,6 @@ from darts_py.multibody.joint_rates import (
 from darts_py.multibody.model import Array
 from darts_py.spatial.array import add_scaled, copy_into
 
-OK, NON_FINITE = range(2)
-
 
 class Stages(NamedTuple):
     """Scratch of an integrator."""
@@ -43,19 +41,25 @@ def make_stages(n_coords: int, n_speeds: int) -> Stages:
 
 
 @inlined
-def is_finite(u):
-    """One sum is enough: infinities and NaN survive it."""
-    total = 0.0
+def take_if_finite(q_new, u_new, q, u):
+    """Copy the new state if it is finite; otherwise leave the old one and return False."""
+    total = 0.0  # one sum is enough: infinities and NaN survive it
+    for k in range(q.shape[0]):
+        total += abs(q_new[k])
     for k in range(u.shape[0]):
-        total += abs(u[k])
-    return total < math.inf
+        total += abs(u_new[k])
+    if not total < math.inf:
+        return False
+    copy_into(q_new, q)
+    copy_into(u_new, u)
+    return True
 
 
 @kernel
 def advance_rk4(m, w, s, q, u, tau, node_force, conserving, dt, n_steps, lie):
-    """Classical Runge-Kutta, in local coordinates if `lie`. Returns a status."""
+    """Classical Runge-Kutta, in local coordinates if `lie`. Returns the number of good steps."""
     G = w.scratch[0].G
-    for _ in range(n_steps):
+    for step in range(n_steps):
         copy_into(q, s.q)
         copy_into(u, s.u)
         s.delta[:] = 0.0
@@ -76,12 +80,12 @@ def advance_rk4(m, w, s, q, u, tau, node_force, conserving, dt, n_steps, lie):
                 copy_into(u, s.u)
                 add_scaled(h, w.udot, s.u)
         _move(m, q, s.sum_q, 1.0, lie, s.delta, s.q)
-        copy_into(s.q, q)
-        normalise_quaternions(m, q)
-        add_scaled(1.0, s.sum_u, u)
-        if not is_finite(u):
-            return NON_FINITE
-    return OK
+        normalise_quaternions(m, s.q)
+        copy_into(u, s.u)
+        add_scaled(1.0, s.sum_u, s.u)
+        if not take_if_finite(s.q, s.u, q, u):
+            return step
+    return n_steps
 
 
 @inlined
@@ -99,12 +103,13 @@ def _move(m, q, rate, h, lie, delta, out):
 @kernel
 def advance_semi_implicit(m, w, s, q, u, tau, node_force, conserving, dt, n_steps):
     """Semi-implicit (symplectic) Euler: speeds first, then coordinates with the new speeds."""
-    for _ in range(n_steps):
+    for step in range(n_steps):
         forward_dynamics(m, w, q, u, tau, node_force, conserving)
-        add_scaled(dt, w.udot, u)
+        copy_into(u, s.u)
+        add_scaled(dt, w.udot, s.u)
         s.delta[:] = 0.0
-        local_rates(m, q, u, s.delta, w.scratch[0].G, s.rate)
-        _move(m, q, s.rate, dt, True, s.delta, q)
-        if not is_finite(u):
-            return NON_FINITE
-    return OK
+        local_rates(m, q, s.u, s.delta, w.scratch[0].G, s.rate)
+        _move(m, q, s.rate, dt, True, s.delta, s.q)
+        if not take_if_finite(s.q, s.u, q, u):
+            return step
+    return n_steps

@@ -1,8 +1,9 @@
 """An integrator for modes too stiff for the step: elastic forces implicit, the rest explicit.
 
-ARK3(2)4L[2]SA of Kennedy & Carpenter (2003, Appl. Numer. Math. 44, p. 139): order 3, the
-implicit part L-stable and stiffly accurate. Only K eta + Dm etad is implicit, and it is linear:
-with U* and eta* what earlier stages give, h the step and g the diagonal coefficient,
+ARK3(2)4L[2]SA of Kennedy & Carpenter (2003, Appl. Numer. Math. 44, p. 139): order 3 (2 for the
+response of modes far too stiff for the step), implicit part L-stable and stiffly accurate. Only
+K eta + Dm etad is implicit, and it is linear: with U* and eta* what earlier stages give, h the
+step and g the diagonal coefficient,
 
     (M + g h Dm + (g h)^2 K) aI = -K (eta* + g h U*) - Dm U*,
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.integrate import NON_FINITE, OK, is_finite
+from darts_py.multibody.integrate import take_if_finite
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.mass_properties import prepare_modes
 from darts_py.multibody.model import Array, Model
@@ -109,8 +110,8 @@ def refresh_split(m, elastic, w, dt):
 
 @kernel
 def advance_stiff(m, split, w, s, q, u, tau, node_force, conserving, dt, n_steps):
-    """Advance q and u by n_steps. Returns a status."""
-    for _ in range(n_steps):
+    """Advance q and u by n_steps. Returns the number of good steps."""
+    for step in range(n_steps):
         for i in range(N_STAGES):
             _start_stage(m, s, q, u, dt, i)
             if i > 0:
@@ -124,14 +125,15 @@ def advance_stiff(m, split, w, s, q, u, tau, node_force, conserving, dt, n_steps
                 copy_into(w.udot, s.aI[0])
                 add_scaled(-1.0, s.aE[0], s.aI[0])
         s.delta[:] = 0.0
+        copy_into(u, s.u)
         for i in range(N_STAGES):
             add_scaled(dt * B[i], s.rate[i], s.delta)
-            add_scaled(dt * B[i], s.aE[i], u)
-            add_scaled(dt * B[i], s.aI[i], u)
-        retract(m, q, s.delta, q)
-        if not is_finite(u):
-            return NON_FINITE
-    return OK
+            add_scaled(dt * B[i], s.aE[i], s.u)
+            add_scaled(dt * B[i], s.aI[i], s.u)
+        retract(m, q, s.delta, s.q)
+        if not take_if_finite(s.q, s.u, q, u):
+            return step
+    return n_steps
 
 
 @inlined

@@ -3,7 +3,7 @@
 A joint is a chain of stages. Each is a group of motions with constant map (Kwatny & Blankenship
 Prop. 1-2), so the whole is their compound joint: going from the child inward,
 U_k = lambda_k U_(k-1), block k of H_O = [R^T H1; R^T(H1 x p + H2)] at U_(k-1), and
-c_J = sum_k [xi_k, sum_(j<k) xi_j] with xi_k = H_O^(k) beta_k   (equations.md section 3).
+c_J = sum_k [xi_k, sum_(j<k) xi_j] with xi_k = H_O^(k) beta_k   (docs/equations.md section 3).
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def screw_motion(h1, h2, e):
         return IDENTITY, scale(e, h2)
     k = scale(1.0 / t, h1)
     s, c = sincos(t * e)
-    v = 1.0 - c
+    half, _ = sincos(0.5 * t * e)
+    v = 2.0 * half * half  # 1 - cos, without cancellation
     R = (
         c + v * k[0] * k[0],
         v * k[0] * k[1] - s * k[2],
@@ -70,7 +71,16 @@ def screw_motion(h1, h2, e):
     )
     kh = cross(k, h2)
     kkh = cross(k, kh)
-    return R, add(scale(e, h2), add(scale(v / t, kh), scale((t * e - s) / t, kkh)))
+    return R, add(scale(e, h2), add(scale(v / t, kh), scale(_arc_less_sine(t * e, s) / t, kkh)))
+
+
+@inlined
+def _arc_less_sine(x, sine):
+    """x - sin x, without cancellation."""
+    if abs(x) > 0.1:
+        return x - sine
+    z = x * x
+    return x * z / 6.0 * (1.0 - z / 20.0 * (1.0 - z / 42.0 * (1.0 - z / 72.0 * (1.0 - z / 110.0))))
 
 
 @inlined

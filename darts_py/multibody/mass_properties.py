@@ -62,7 +62,7 @@ def _gather_rigid(body, nodes):
 
 @inlined
 def _gather_modal(m, b):
-    """Mff, Mfr and the centrifugal integrals W_k (equations.md section 5)."""
+    """Mff, Mfr and the centrifugal integrals W_k (docs/equations.md section 5)."""
     body = m.body[b]
     nm, first, Mff = body.n_modes, body.mode_first, m.Mff[body.flex]
     for k in range(nm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from functools import cached_property
 from itertools import chain
@@ -11,8 +12,11 @@ import numpy as np
 from darts_py.errors import ArgumentError
 from darts_py.multibody.assemble import assemble, parents_first
 from darts_py.multibody.model import Array, Model, Workspace, make_workspace
+from darts_py.multibody.motion import sweep_motion
 from darts_py.multibody.names import coordinate_names, speed_names
 from darts_py.multibody.tree import Stage, Tree
+
+SINGULAR = 1e-9  # least singular value of a joint map, m or 1, below which it is singular
 
 
 class Spacecraft:
@@ -20,6 +24,7 @@ class Spacecraft:
 
     State order: bodies in file order, for each its modes, then its joint. Coordinates `q` have
     `n_coords` entries (a quaternion has four, scalar first), speeds `u` have `n_speeds`.
+    The functions of the API share its scratch: threads need a `copy` each.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -31,6 +36,15 @@ class Spacecraft:
         self.n_coords = self.n_speeds + sum(
             stage.n_coords - stage.n_speeds for joint in tree.joints for stage in joint.stages
         )
+
+    def copy(self) -> Spacecraft:
+        """Return a spacecraft with its own masses, locks and scratch: one for each thread."""
+        twin = copy.copy(self)
+        changing = ("body", "node", "mode", "hook", "Mff", "Df", "Lam", "Om", "E", "gravity")
+        own = {name: getattr(self.arrays, name).copy() for name in changing}
+        twin.arrays = self.arrays._replace(**own)
+        twin.__dict__.pop("workspace", None)
+        return twin
 
     def __repr__(self) -> str:
         return f"<Spacecraft {self.name!r}: {self.n_bodies} bodies, {self.n_speeds} speeds>"
@@ -86,6 +100,16 @@ class Spacecraft:
 
     def _stages(self) -> list[Stage]:
         return [stage for i in self.order for stage in self.tree.joints[i].stages]
+
+    def singular_joints(self, q: Array) -> list[str]:
+        """Return the joints that have lost a direction of motion at coordinates q."""
+        sweep_motion(self.arrays, self.workspace, q, np.zeros(self.n_speeds))
+        names = []
+        for b, i in enumerate(self.order):
+            H = self.workspace.hinge[b]["H"][: self.tree.joints[i].n_speeds]
+            if np.linalg.matrix_rank(H, tol=SINGULAR) < len(H):
+                names.append(self.tree.joints[i].name)
+        return names
 
     def find_node(self, name: str) -> int:
         """Return the file-order number of node "body.node"; say what is meant if there is none."""

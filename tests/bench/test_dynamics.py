@@ -14,7 +14,7 @@ from tools.workshop.environments import ROOT
 
 def documented_keys() -> set[str]:
     """Every key named in the documentation's table, with the prefix of the list it stands in."""
-    text = (ROOT / "docs" / "bench_dynamics.md").read_text().split("## Keys of the report")[1]
+    text = (ROOT / "docs" / "cli.md").read_text().split("What `--json FILE` writes:")[1]
     keys = set()
     for line in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE):
         names = re.findall(r"`([^`]+)`", line)

@@ -1,12 +1,28 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from darts_py.cli.app import app
 
+ZYZ = """
+darts_model: 1
+name: zyz
+bodies:
+  rotor: {mass_kg: 1, inertia_kg_m2: [1, 1.2, 1.5]}
+joints:
+  gimbal:
+    type: compound
+    parent: ground
+    child: rotor
+    stages:
+      - {type: revolute, axis: [0, 0, 1]}
+      - {type: revolute, axis: [0, 1, 0]}
+      - {type: revolute, axis: [0, 0, 1]}
+"""
 SHORT = ["--duration-s", "0.1"]
 
 
@@ -46,6 +62,7 @@ def test_set_and_force_act() -> None:
         (["--set", "base.wq=1"], "did you mean base.w"),
         (["--set", "base.wx"], "NAME=NUMBER"),
         (["--force", "base.wx=a"], "NAME=NUMBER"),
+        (["--force", "base.wx=inf"], "a finite one"),
         (["--integrator", "euler"], "rk4 | rk4-lie"),
         (["--terms", "exact"], "rl | crl"),
         (["--duration-s", "-1"], "at least one step"),
@@ -59,6 +76,19 @@ def test_simulate_refuses_with_advice(arguments: list[str], phrase: str) -> None
 
 
 def test_simulate_reports_a_state_that_blew_up() -> None:
-    code, _, err = _run("flexible_satellite", *SHORT, "--force", "base.wx=inf")
+    """A step far too long for the modes: the run stops at its last finite step."""
+    arguments = ["--dt-ns", "2000000000", "--duration-s", "4000", "--set", "panel_left.mode_1=0.1"]
+    with pytest.warns(RuntimeWarning, match="implicit-modes"):
+        code, _, err = _run("flexible_satellite", *arguments, "--json")
     assert code == 1
-    assert "NON_FINITE" in err
+    assert "NON_FINITE: no finite step from t =" in err
+
+
+def test_simulate_names_a_singular_joint(tmp_path: Path) -> None:
+    """z-y-z is singular at zero; the message says which joint and what to do."""
+    (tmp_path / "zyz.yaml").write_text(ZYZ)
+    code, _, err = _run(str(tmp_path / "zyz.yaml"), *SHORT, "--set", "gimbal.angle_1_rate=0.1")
+    assert code == 1
+    assert "joint gimbal is singular" in err
+    code, _, _ = _run(str(tmp_path / "zyz.yaml"), *SHORT, "--set", "gimbal.angle_2=0.5")
+    assert code == 0

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import darts_py
+from darts_py.multibody import joint_types as jt
 from darts_py.multibody.spacecraft import Spacecraft
-from darts_py.multibody.tree import GROUND, Tree
+from darts_py.multibody.tree import GROUND, Body, Joint, Node, Tree
 from tests.reference.compare import relative_error
 from tests.reference.trees import Options, random_state, random_tree, reduced
 
@@ -151,3 +152,22 @@ def test_momentum_of_separate_roots_adds_up() -> None:
     assert sum(joint.parent == GROUND for joint in tree.joints) == 2
     runs = [darts_py.momentum(model, p.q, p.u) for model, p in _run(tree, q, u, 2.0)]
     assert relative_error(runs[-1], runs[0]) <= RTOL
+
+
+@pytest.mark.parametrize("root", ["spherical", "free"])
+def test_attitude_springs_store_what_they_take(root: str) -> None:
+    """An isotropic rotation spring (and translation springs of a free joint), turns below pi."""
+    stages = jt.spherical() if root == "spherical" else jt.free()
+    n = stages[0].n_speeds
+    stiffness = np.array([3.0, 3.0, 3.0, 20.0, 30.0, 40.0])[:n]
+    body = Body(
+        "top", (Node("n", m=2.0, p=np.array([0.1, 0.0, 0.2]), Jc=np.diag([0.3, 0.4, 0.5])),)
+    )
+    tree = Tree("spring", (body,), (Joint("j", root, stages, stiffness=stiffness),))
+    plant = darts_py.Plant(Spacecraft(tree), dt_ns=1_000_000)
+    plant.u[:] = 0.5
+    before = darts_py.energy(plant.model, plant.q, plant.u)
+    plant.advance(reduced(2000, 100))
+    after = darts_py.energy(plant.model, plant.q, plant.u)
+    assert after.spring > 0.01 * before.total
+    assert abs(after.total - before.total) <= 1e-9 * before.total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import warnings
@@ -69,7 +70,7 @@ def test_a_locked_joint_stays_and_an_unlocked_one_moves_again(integrator: str) -
     moving = [j for j in tree.joints if j.n_speeds]
     plant.lock(moving[-1].name)
     body = len(tree.joints) - 1 - [j is moving[-1] for j in tree.joints][::-1].index(True)
-    row = plant.arrays.body[plant.model.kernel_body[body]]
+    row = plant.model.arrays.body[plant.model.kernel_body[body]]
     first = int(row["u_start"] + row["n_modes"])
     plant.advance(50)
     assert not np.any(plant.u[first : first + int(row["n_hinge"])])
@@ -91,11 +92,102 @@ def test_a_plant_locked_by_its_model_equals_one_locked_later() -> None:
     assert later.u.tobytes() == at_once.u.tobytes()
 
 
-def test_non_finite_state_is_reported_as_a_status() -> None:
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # un-jitted, numpy speaks up
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_state_that_blows_up_stays_at_its_last_good_step(integrator: str) -> None:
+    tree, q, u = _system()
+    plant = _plant(tree, q, u, integrator=integrator)
+    assert plant.advance(3) == darts_py.Status.OK
+    good = np.concatenate([plant.q, plant.u])
+    plant.tau[0] = np.inf
+    for _ in range(2):  # the second call fails the same way
+        assert plant.advance(5) == darts_py.Status.NON_FINITE
+        assert plant.tick == 3
+        assert np.array_equal(np.concatenate([plant.q, plant.u]), good)
+    plant.tau[0] = 0.0
+    assert plant.advance(5) == darts_py.Status.OK
+    assert plant.tick == 8
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_copied_plant_goes_its_own_way(integrator: str) -> None:
+    tree, q, u = _system()
+    plant = _plant(tree, q, u, integrator=integrator)
+    twin = copy.deepcopy(plant)
+    twin.advance(10)
+    assert plant.tick == 0
+    assert np.array_equal(plant.u, u)
+    plant.advance(10)
+    assert plant.u.tobytes() == twin.u.tobytes()
+
+
+def test_assigning_an_array_copies_into_it() -> None:
     tree, q, u = _system()
     plant = _plant(tree, q, u)
-    plant.tau[0] = np.inf
-    assert plant.advance(3) == darts_py.Status.NON_FINITE
+    tau, plain = np.ones(plant.u.size), plant.tau
+    plant.tau = tau
+    assert plain is plant.tau
+    assert np.array_equal(plain, tau)
+    with pytest.raises(ArgumentError, match="u: got shape"):
+        plant.u = np.zeros(3)
+    with pytest.raises(AttributeError):
+        plant.dt_ns = 5  # type: ignore[misc]
+
+
+def test_books_are_kept_with_the_masses_of_the_moment() -> None:
+    tree, q, u = _system()
+    plant = _plant(tree, q, u)
+    name = f"{tree.bodies[0].name}.{tree.bodies[0].nodes[0].name}"
+    before = darts_py.energy(plant.model, q, u).kinetic
+    plant.set_node_mass(name, 10.0 * tree.bodies[0].nodes[0].m + 1.0)
+    assert darts_py.energy(plant.model, q, u).kinetic > before
+
+
+def test_locking_is_an_internal_impulse() -> None:
+    """A rigid free system: momentum is kept to rounding, energy goes down, others take over."""
+    rng = np.random.default_rng(8)
+    tree = random_tree(rng, 5, Options(max_modes=0, root="free", passive=0.0, n_roots=1))
+    q, u = random_state(tree, rng)
+    plant = _plant(tree, q, u)
+    before = darts_py.momentum(plant.model, plant.q, plant.u)
+    energy = darts_py.energy(plant.model, plant.q, plant.u).kinetic
+    joint = next(j.name for j in tree.joints if j.n_speeds and j.parent >= 0)
+    plant.lock(joint)
+    after = darts_py.momentum(plant.model, plant.q, plant.u)
+    assert np.abs(after - before).max() <= 1e-12 * np.abs(before).max()
+    assert darts_py.energy(plant.model, plant.q, plant.u).kinetic < energy
+
+
+def test_speeds_of_a_locked_joint_are_ignored() -> None:
+    tree, q, u = _system()
+    index = max(i for i, j in enumerate(tree.joints) if j.n_speeds)
+    joints = list(tree.joints)
+    joints[index] = replace(joints[index], locked=True)
+    plant = _plant(replace(tree, joints=tuple(joints)), q, u)
+    row = plant.model.arrays.body[plant.model.kernel_body[index]]
+    held = slice(int(row["q_start"] + row["n_modes"]), int(row["q_start"] + row["n_modes"] + 1))
+    plant.u[:] = 1.0
+    plant.advance(20)
+    assert np.array_equal(plant.q[held], q[held])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "phrase"),
+    [
+        ((-1.0,), "mass_kg: got -1.0, expected a number >= 0"),
+        (("a",), "mass_kg"),
+        ((1.0, [0.0, 1.0]), "center_of_mass_m"),
+        ((1.0, None, -np.eye(3)), "inertia_kg_m2.*triangle"),
+        ((1.0, None, [[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "inertia_kg_m2.*symmetric"),
+        ((0.0, None, np.zeros((3, 3))), "mass left on every moving part"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # un-jitted, numpy speaks up
+def test_masses_that_cannot_be_are_refused(arguments: tuple, phrase: str) -> None:
+    plant = _plant(golden.tree(), golden.Q, golden.U)
+    with pytest.raises(ArgumentError, match=phrase):
+        plant.set_node_mass("mast.tip", *arguments)
+    assert plant.advance(2) == darts_py.Status.OK
 
 
 def test_time_is_whole_steps() -> None:
@@ -126,6 +218,9 @@ def test_every_kernel_has_one_signature() -> None:
             _plant(golden.tree(), golden.Q, golden.U, integrator=integrator, terms=terms).advance(1)
     tree, q, u = _system()
     _plant(tree, q, u).advance(1)
+    frozen = golden.Q.copy()
+    frozen.flags.writeable = False  # as from a log or a ring: not another type to the kernels
+    darts_py.forward_dynamics(Spacecraft(golden.tree()), frozen, golden.U)
     for kernel in kernels():
         assert len(getattr(kernel, "signatures", [])) <= 1, kernel
 
@@ -135,6 +230,7 @@ def test_every_kernel_has_one_signature() -> None:
     [
         ({"dt_ns": 0.001}, "dt_ns"),
         ({"dt_ns": 0}, "dt_ns"),
+        ({"dt_ns": True}, "dt_ns"),
         ({"integrator": "euler"}, "integrator"),
         ({"terms": "exact"}, "terms"),
     ],

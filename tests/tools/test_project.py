@@ -43,13 +43,11 @@ def test_stamp_follows_the_lock(tmp_path):
 
 
 def test_limits_of_stages_are_those_promised():
+    """At most 10 minutes for the default suite, bounds and no JIT, 20 for slow, 60 in all."""
     limits = {stage.name: stage.limit_s / 60 for stage in every_stage([])}
-    assert (limits["default"], limits["bounds"], limits["no jit"], limits["slow"]) == (
-        10,
-        10,
-        10,
-        20,
-    )
+    for name, most in {"default": 10, "bounds": 10, "no jit": 10, "slow": 20}.items():
+        assert limits[name] <= most
+    assert sum(limits.values()) <= 60
 
 
 def test_every_benchmark_has_a_smoke_stage():
