@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Len
-from pydantic import Field, Strict, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 from typing_extensions import override
 
 from darts_py.errors import Fault, ModelError
@@ -26,7 +26,22 @@ from darts_py.spec.passive import (
 )
 
 TwoAxes = Annotated[tuple[Axis, ...], Strict(False), Len(2, 2)]
-SixRows = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6)]
+
+
+def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
+    """Refuse a map at its own place, whatever else is wrong with the joint."""
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1 or max(lengths) > 6:
+        refuse(f"rows of length {sorted(lengths)}", "six rows of one length, 1 to 6")
+    try:
+        joint_types.constant_map(np.array(rows))
+    except ModelError as error:
+        fault = error.faults[0]
+        refuse(fault.got, fault.expected, fault.hint)
+    return rows
+
+
+JointMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
 
 
 class Motion(Spec):
@@ -229,15 +244,12 @@ class Map(Motion):
     """Move along the columns of any admissible constant joint map."""
 
     type: Literal["map"]
-    map: SixRows = Field(description="six rows (rotation, then translation), a column per speed")
+    map: JointMap = Field(description="six rows (rotation, then translation), a column per speed")
     coordinates: MapCoordinates = MapCoordinates()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        lengths = {len(row) for row in self.map}
-        if len(lengths) > 1 or max(lengths) > 6:
-            refuse(f"rows of length {sorted(lengths)}", "six rows of one length, 1 to 6")
-        n = lengths.pop()
+        n = len(self.map[0])
         if any(elements is not None for elements in self.coordinates.columns()[n:]):
             refuse(f"coordinates beyond c{n}", f"at most c{n}: the map has {n} columns")
         return self

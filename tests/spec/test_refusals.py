@@ -220,8 +220,8 @@ PHYSICS = {
     ),
     "ragged map": (
         "  spin:\n    type: revolute\n" + AXIS,
-        "  spin:\n    @@type: map\n    map: [[0], [1, 0], [0], [0], [0], [0]]\n",
-        "joints.spin",
+        "  spin:\n    type: map\n    map: @@[[0], [1, 0], [0], [0], [0], [0]]\n",
+        "joints.spin.map",
         ["six rows of one length"],
     ),
     "spring on a quaternion map": (
