@@ -1,4 +1,4 @@
-"""Solving with the dense mass matrix: Cholesky, four rows at a time, nothing allocated.
+"""Solving with the dense mass matrix: Cholesky, eight rows at a time, nothing allocated.
 
 Not LAPACK: its threads and CPU dispatch would change bits from machine to machine. Row-wise
 updates vectorise without reordering sums; `darts bench dynamics` times it against LAPACK.
@@ -10,7 +10,7 @@ import math
 
 from darts_py._jit import inlined
 
-BLOCK = 4
+BLOCK = 8  # measured at 110 unknowns: 46 us, by four 53, LAPACK 36
 
 
 @inlined
@@ -34,11 +34,14 @@ def factor_symmetric(U, n):
 
 @inlined
 def _subtract_block(U, k, n):
-    """Subtract the outer products of rows k .. k+3 from the rows below."""
+    """Subtract the outer products of rows k .. k+7 from the rows below."""
     for i in range(k + BLOCK, n):
         s0, s1, s2, s3 = U[k, i], U[k + 1, i], U[k + 2, i], U[k + 3, i]
+        s4, s5, s6, s7 = U[k + 4, i], U[k + 5, i], U[k + 6, i], U[k + 7, i]
         for j in range(i, n):
-            U[i, j] -= s0 * U[k, j] + s1 * U[k + 1, j] + s2 * U[k + 2, j] + s3 * U[k + 3, j]
+            first = s0 * U[k, j] + s1 * U[k + 1, j] + s2 * U[k + 2, j] + s3 * U[k + 3, j]
+            second = s4 * U[k + 4, j] + s5 * U[k + 5, j] + s6 * U[k + 6, j] + s7 * U[k + 7, j]
+            U[i, j] -= first + second
 
 
 @inlined
