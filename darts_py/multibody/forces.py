@@ -89,10 +89,10 @@ def load_nodes(m, w, node_force):
     """Subtract external node forces [moment; force] (file axes, about the node) from z and cf."""
     for i in range(m.node.shape[0]):
         j = m.node[i].file
-        loaded = False
+        total = 0.0  # one branch per node; a force that is not finite is not zero either
         for c in range(6):
-            loaded = loaded or node_force[j, c] != 0.0
-        if loaded:
+            total += abs(node_force[j, c])
+        if total != 0.0:
             _load_node(m, w, i, node_force[j])
 
 
