@@ -2,8 +2,9 @@
 
 Numba's disk cache does not notice that an *imported* kernel or a compiler switch has changed, so
 the cache folder is named after a hash of every kernel source, the numba version and the switches
-that alter code. Kernels follow strict IEEE arithmetic (no fastmath): the same input gives the
-same bits on every x86-64 machine, and NaN tests survive.
+that alter code. Kernels follow strict IEEE arithmetic (no fastmath, no contraction) with their
+own sine and cosine: the same input gives the same bits on every x86-64 machine (attitude springs
+alone call libm, for atan2), and NaN tests survive.
 """
 
 from __future__ import annotations

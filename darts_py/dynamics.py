@@ -17,12 +17,14 @@ import numpy as np
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, crba, jacobian, motion, rnea
 from darts_py.multibody import energy as energies
-from darts_py.multibody.model import DIRECT, WOODBURY, Array, Model
+from darts_py.multibody.model import BALL, DIRECT, WOODBURY, Array, Model
 from darts_py.multibody.spacecraft import Spacecraft
 
 METHODS = ("articulated", "articulated-direct", "articulated-woodbury", "composite")
 
 Forces = Mapping[str, Array] | None
+
+SPEED_HINT = "modes and joint of each body in file order; see model.speed_names"
 
 
 class Energy(NamedTuple):
@@ -89,10 +91,10 @@ def _state(model: Spacecraft, q: Array, u: Array) -> tuple[Array, Array]:
     hint = "modes and joint of each body in file order; see model.coord_names"
     coords = vector("q", q, model.n_coords, hint)
     for row in model.arrays.stage:
-        if row["kind"] > 2 and not np.any(coords[row["q"] : row["q"] + 4]):
-            raise ArgumentError("q", got="a zero quaternion", expected="unit quaternions",
-                                hint="start from model.neutral()")  # fmt: skip
-    return coords, _without_locked(model, vector("u", u, model.n_speeds, "see model.speed_names"))
+        if row["kind"] >= BALL and not np.any(coords[row["q"] : row["q"] + 4]):
+            got, expected = "a zero quaternion", "quaternions other than zero"
+            raise ArgumentError("q", got=got, expected=expected, hint="start from model.neutral()")
+    return coords, _without_locked(model, vector("u", u, model.n_speeds, SPEED_HINT))
 
 
 def _without_locked(model: Spacecraft, u: Array) -> Array:
@@ -145,7 +147,9 @@ def forward_dynamics(
             "articulated-woodbury", or "composite" (mass matrix and Cholesky).
     """
     q, u = _state(model, q, u)
-    tau = np.zeros(model.n_speeds) if tau is None else vector("tau", tau, model.n_speeds)
+    tau = (
+        np.zeros(model.n_speeds) if tau is None else vector("tau", tau, model.n_speeds, SPEED_HINT)
+    )
     args = (model.workspace, q, u, tau, _node_forces(model, forces), _conserving(terms))
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
@@ -168,9 +172,18 @@ def _with_form(m: Model, method: str) -> Model:
 def inverse_dynamics(
     model: Spacecraft, q: Array, u: Array, udot: Array, *, forces: Forces = None, terms: str = "rl"
 ) -> Array:
-    """Return tau (n_speeds,) = M udot + C; entries of modes are forces that modes would need."""
+    """Return tau (n_speeds,) = M udot + C; entries of modes are forces that modes would need.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        udot: accelerations (n_speeds,).
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+    """
     q, u = _state(model, q, u)
-    udot, tau = vector("udot", udot, model.n_speeds), np.zeros(model.n_speeds)
+    udot, tau = vector("udot", udot, model.n_speeds, SPEED_HINT), np.zeros(model.n_speeds)
     args = (q, u, udot, _node_forces(model, forces), _conserving(terms), tau)
     rnea.inverse_dynamics(model.arrays, model.workspace, *args)
     return tau
@@ -179,13 +192,29 @@ def inverse_dynamics(
 def bias_force(
     model: Spacecraft, q: Array, u: Array, *, forces: Forces = None, terms: str = "rl"
 ) -> Array:
-    """Return C (n_speeds,), the inverse dynamics at udot = 0."""
+    """Return C (n_speeds,), the inverse dynamics at udot = 0: M udot + C = tau.
+
+    C holds velocity products, gravity, modal strain and damping, joint springs, dampers and
+    stops, less the external node forces.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+    """
     _model(model)
     return inverse_dynamics(model, q, u, np.zeros(model.n_speeds), forces=forces, terms=terms)
 
 
 def mass_matrix(model: Spacecraft, q: Array) -> Array:
-    """Return M (n_speeds, n_speeds) by composite bodies."""
+    """Return M (n_speeds, n_speeds), symmetric, by composite bodies.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+    """
     q, u = _state(model, q, np.zeros(_model(model).n_speeds))
     crba.composite_mass_matrix(model.arrays, model.workspace, q, u)
     return model.workspace.M.copy()
@@ -203,9 +232,18 @@ def node_motion(
 ) -> NodeMotion:
     """Return position, attitude, velocity, acceleration and Jacobian of "body.node".
 
-    `deformed` adds the node's own modal displacement to its position; velocities, which are
-    those of the linearised model, do not depend on it.
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        udot: accelerations (n_speeds,) to evaluate the node's at; left out, `A` is zero.
+        node: "body.node".
+        terms: velocity products, "rl" or "crl".
+        deformed: add the node's own modal displacement to its position; velocities are those
+            of the linearised model and do not depend on it.
     """
+    if not isinstance(deformed, bool):
+        raise ArgumentError("deformed", got=repr(deformed), expected="True or False")
     q, u = _state(model, q, u)
     m, w, i = model.arrays, model.workspace, int(model.kernel_node[model.find_node(node)])
     A, V, r_N, J = np.zeros(6), np.zeros(6), np.zeros(3), np.zeros((6, model.n_speeds))
@@ -234,7 +272,16 @@ def _to_file_frame(model: Spacecraft, b: int, vector: Array, *, force: bool = Fa
 
 
 def body_motion(model: Spacecraft, q: Array, u: Array) -> BodyMotion:
-    """Return velocity and RL velocity-product acceleration of every body frame, file order."""
+    """Return velocity and RL velocity-product acceleration of every body frame, file order.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+
+    Returns:
+        V and a, each (n_bodies, 6): rotation first, about and in the body's own frame.
+    """
     q, u = _state(model, q, u)
     m, w = model.arrays, model.workspace
     inverse_dynamics(model, q, u, np.zeros(model.n_speeds))
@@ -263,6 +310,14 @@ def hinge_loads(
     """Return (n_bodies, 6): the load on each body through its inboard hinge, file order.
 
     Moment and force about the origin of the body frame, body axes.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        udot: accelerations (n_speeds,).
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
     """
     inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
     loads = np.zeros((model.n_bodies, 6))
@@ -272,7 +327,13 @@ def hinge_loads(
 
 
 def energy(model: Spacecraft, q: Array, u: Array) -> Energy:
-    """Return kinetic, strain, gravity and joint-spring energy."""
+    """Return kinetic, strain, gravity and joint-spring energy (soft stops included), joules.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+    """
     q, u = _state(model, q, u)
     out = np.zeros(4)
     energies.energy(model.arrays, model.workspace, q, u, out)
@@ -280,7 +341,13 @@ def energy(model: Spacecraft, q: Array, u: Array) -> Energy:
 
 
 def momentum(model: Spacecraft, q: Array, u: Array) -> Array:
-    """Return (6,): angular momentum about the world origin, then linear, world axes."""
+    """Return (6,): angular momentum about the world origin, then linear, world axes.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+    """
     q, u = _state(model, q, u)
     out = np.zeros(6)
     energies.momentum(model.arrays, model.workspace, q, u, out)

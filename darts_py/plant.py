@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from darts_py.dynamics import vector
+from darts_py.dynamics import SPEED_HINT, vector
 from darts_py.errors import ArgumentError
 from darts_py.multibody import integrate, integrate_stiff
 from darts_py.multibody.aba import forward_dynamics
@@ -22,8 +22,8 @@ from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
-EXPLICIT_LIMIT = {"rk4": 2.78, "rk4-lie": 2.78, "semi-implicit-euler": 2.0}  # omega dt
-INERTIA_TOLERANCE = 1e-9  # relative: what rounding in a file may break
+EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
+INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
 
 
 class Status(IntEnum):
@@ -101,7 +101,7 @@ class Plant:
 
     @q.setter
     def q(self, value: Array) -> None:
-        self._q[:] = vector("q", value, self._q.size)
+        self._q[:] = vector("q", value, self._q.size, "see model.coord_names")
 
     @property
     def u(self) -> Array:
@@ -110,7 +110,7 @@ class Plant:
 
     @u.setter
     def u(self, value: Array) -> None:
-        self._u[:] = vector("u", value, self._u.size)
+        self._u[:] = vector("u", value, self._u.size, SPEED_HINT)
 
     @property
     def tau(self) -> Array:
@@ -119,7 +119,7 @@ class Plant:
 
     @tau.setter
     def tau(self, value: Array) -> None:
-        self._tau[:] = vector("tau", value, self._tau.size)
+        self._tau[:] = vector("tau", value, self._tau.size, SPEED_HINT)
 
     @property
     def node_force(self) -> Array:
@@ -217,7 +217,7 @@ class Plant:
         Speeds stay as they are: whatever left or came did so with the node's own velocity.
 
         Args:
-            node: "body.node".
+            node: "body.node"; the mass of a rigid body sits on its node `origin`.
             mass_kg: new mass, >= 0.
             center_of_mass_m: node to its mass centre, body axes (3,).
             inertia_kg_m2: about that mass centre, body axes (3, 3).
@@ -298,7 +298,10 @@ def _count(what: str, value: Any, least: int, hint: str = "") -> int:
 
 
 def _shaped(what: str, value: Array, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        array = np.empty(0)
     ok = array.shape == shape and array.dtype.kind in "fiu" and bool(np.all(np.isfinite(array)))
     _require(ok, what, f"{array.dtype} of shape {array.shape}", f"finite numbers of shape {shape}")
     return array.astype(float)

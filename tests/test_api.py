@@ -21,6 +21,10 @@ def model() -> Spacecraft:
 def test_every_promised_name_is_there_and_documented() -> None:
     for name in darts_py.__all__:
         assert getattr(darts_py, name).__doc__, name
+    for name in darts_py.__all__:
+        if name.islower() and name != "load_model":
+            text = str(getattr(darts_py, name).__doc__)
+            assert "(n_coords,)" in text, name  # shapes are stated where help() shows them
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,10 @@ def test_wrong_options_are_refused(model: Spacecraft) -> None:
         darts_py.forward_dynamics(model, Q, U, forces={"slider.tib": np.zeros(6)})
     with pytest.raises(ArgumentError, match=r"forces\['slider.tip'\]: got shape \(3,\)"):
         darts_py.forward_dynamics(model, Q, U, forces={"slider.tip": np.zeros(3)})
+    with pytest.raises(ArgumentError, match="deformed: got 'yes'"):
+        darts_py.node_motion(model, Q, U, node="mast.tip", deformed="yes")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="node: got"):
+        darts_py.node_motion(model, Q, U, node=["mast.tip"])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="forces: got list"):
         darts_py.forward_dynamics(model, Q, U, forces=[1, 2])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="name: got int, expected a path"):

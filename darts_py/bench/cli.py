@@ -28,7 +28,9 @@ def dynamics(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Also write the report; keys in docs/cli.md."),
     ] = None,
-    smoke: Annotated[bool, typer.Option(help="A few seconds: that it runs, not how fast.")] = False,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="A few seconds: that it runs, not how fast.")
+    ] = False,
     use_peers: Annotated[
         bool, typer.Option("--peers/--no-peers", help="Time Pinocchio and MuJoCo alongside.")
     ] = True,

@@ -41,8 +41,10 @@ def simulate(
     """Simulate a model as fast as possible and print how it moved, with energy and momentum."""
     import darts_py
 
-    if not (duration_s > 0 and duration_s * 1e9 >= dt_ns > 0):
-        raise ArgumentError("--duration-s", got=duration_s, expected="at least one step")
+    if not (math.inf > duration_s * 1e9 >= dt_ns > 0):
+        raise ArgumentError(
+            "--duration-s", got=duration_s, expected="at least one step, and an end"
+        )
     model = darts_py.load_model(file)
     plant = darts_py.Plant(model, dt_ns=dt_ns, integrator=integrator, terms=terms)
     for text in initial or []:

@@ -42,10 +42,10 @@ def forward_dynamics_composite(m, w, q, u, tau, node_force, conserving):
     for i in range(n):
         w.udot[i] = tau[i] - w.right[i]
         for j in range(n):
-            w.L[i, j] = w.M[i, j]
-    _hold_locked(m, w.L, w.udot)
-    factor_symmetric(w.L, n)
-    solve_factored(w.L, n, w.udot)
+            w.U[i, j] = w.M[i, j]
+    _hold_locked(m, w.U, w.udot)
+    factor_symmetric(w.U, n)
+    solve_factored(w.U, n, w.udot)
 
 
 @inlined

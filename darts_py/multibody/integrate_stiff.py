@@ -55,7 +55,6 @@ class StiffStages(NamedTuple):
     """Scratch of the integrator."""
 
     q: Array  # coordinates at a stage                        (n_coords,)
-    q_rigid: Array  # the same with zero modal coordinates     (n_coords,)
     u: Array  # speeds at a stage                             (n_speeds,)
     zero: Array  # no speeds                                  (n_speeds,)
     delta: Array  # local coordinates at a stage              (n_speeds,)
@@ -69,7 +68,7 @@ class StiffStages(NamedTuple):
 def make_stiff_stages(n_coords: int, n_speeds: int, n_nodes: int) -> StiffStages:
     """Allocate the scratch."""
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(StiffStages._fields, (n_speeds,))
-    shapes |= {"q": (n_coords,), "q_rigid": (n_coords,), "no_force": (n_nodes, 6)}
+    shapes |= {"q": (n_coords,), "no_force": (n_nodes, 6)}
     shapes |= dict.fromkeys(("rate", "aE", "aI"), (N_STAGES, n_speeds))
     return StiffStages(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
@@ -155,19 +154,16 @@ def _start_stage(m, s, q, u, dt, i):
 def _solve_elastic(m, elastic, w, s, q, conserving, dt, i):
     """Solve for aI of stage i; complete its speeds and modal coordinates."""
     gh = G * dt
-    retract(m, q, s.delta, s.q_rigid)
+    retract(m, q, s.delta, s.q)
     s.elastic[:] = 0.0
     for b in range(m.body.shape[0]):
         body = m.body[b]
         f, iq, iu = body.flex, body.q_start, body.u_start
         for j in range(body.n_modes):
-            eta = s.q_rigid[iq + j] + gh * s.u[iu + j]
+            eta = s.q[iq + j] + gh * s.u[iu + j]
             for k in range(body.n_modes):
                 s.elastic[iu + k] -= m.K[f, k, j] * eta + m.Dm[f, k, j] * s.u[iu + j]
-    for b in range(m.body.shape[0]):
-        for k in range(m.body[b].n_modes):
-            s.q_rigid[m.body[b].q_start + k] = 0.0
-    forward_dynamics(elastic, w, s.q_rigid, s.zero, s.elastic, s.no_force, conserving)
+    forward_dynamics(elastic, w, s.q, s.zero, s.elastic, s.no_force, conserving)
     copy_into(w.udot, s.aI[i])
     add_scaled(gh, s.aI[i], s.u)
     for b in range(m.body.shape[0]):

@@ -132,12 +132,12 @@ def local_rates(m, q, u, delta, G, out):
 
 @inlined
 def _dexp_factor(t2):
-    """1/t^2 - (1 + cos t) / (2 t sin t)."""
+    """1/t^2 - cot(t/2) / (2 t)."""
     if t2 < SMALL_ANGLE * SMALL_ANGLE:
         return 1.0 / 12.0 + t2 / 720.0
     t = math.sqrt(t2)
-    s, c = sincos(t)
-    return 1.0 / t2 - (1.0 + c) / (2.0 * t * s)
+    s, c = sincos(0.5 * t)
+    return 1.0 / t2 - c / (2.0 * t * s)
 
 
 @inlined
@@ -164,7 +164,11 @@ def _turn(q, k, theta, out):
     """Quaternion product q exp(theta / 2), scaled to unit length."""
     half = 0.5 * math.sqrt(dot(theta, theta))
     sn, cs = sincos(half)
-    f = 0.5 * sn / half if half > SMALL_ANGLE else 0.5 - half * half / 12.0
+    f = (
+        0.5 * sn / half
+        if half > SMALL_ANGLE
+        else 0.5 - half * half / 12.0 * (1.0 - half * half / 20.0)
+    )
     x, y, z = f * theta[0], f * theta[1], f * theta[2]
     a, b, c, d = q[k], q[k + 1], q[k + 2], q[k + 3]
     out[k] = a * cs - b * x - c * y - d * z

@@ -11,6 +11,7 @@ last row of `Workspace.body` is the ground.
     a           velocity-product acceleration      Pd    modal matrix at the inboard hinge
     Gam, f      PRp and zp of a child, in parent axes at the child's O+
     Lam, Ups, Om, E   constants of the second form of D_f^-1 (see `flexible.py`)
+    mu, g       stored with a row per mode: the transposes of equations.md's
 
 Fixed-size data sit in record arrays: one array instead of twenty keeps a kernel call at a few
 hundred machine words, and constant strides let LLVM keep a link in registers. Measured against
@@ -150,13 +151,13 @@ MOVING = np.dtype(
         ("A", D, 9),  # rotation, body axes to parent axes
         ("w", D, 3),  # angular velocity
         ("a", D, 6),  # velocity-product acceleration
-        ("P", D, 21),  # articulated inertia, gathered from children of rigid bodies
+        ("P", D, 21),  # articulated inertia: own, and children's if the body is rigid
         ("z", D, 6),  # articulated bias force
         ("U", D, 6),  # fast path: P h
         ("d", D),  # fast path: 1 / (h . P h)
         ("e", D),  # fast path: force on the hinge
         ("al", D, 6),  # acceleration; the ground's is -gravity
-        ("l", D, 3),  # parent origin to O, parent axes
+        ("l", D, 3),  # parent origin to O, parent axes (fast path: not written)
         ("V", D, 6),  # spatial velocity (not kept by the RL sweep)
         ("wh", D, 3),  # CRL: pose rate
         ("fr", D, 6),  # inverse dynamics: load through the inboard hinge
@@ -168,7 +169,7 @@ MOVING = np.dtype(
 )
 HINGE = np.dtype(
     [
-        ("H", D, (6, 6)),  # columns of the joint map, one per row
+        ("H", D, (6, 6)),  # columns of the joint map, one per row (fast path: not written)
         ("hb", D, 6),  # H beta
         ("cJ", D, 6),  # dH/dt beta
         ("L", D, (6, 6)),  # factor of DR
@@ -198,8 +199,8 @@ class Workspace(NamedTuple):
     hinge: Array  # HINGE                                             (n_bodies,)
     cf: Array  # bias force on each mode                              (n_modes,)
     scratch: Array  # SCRATCH                                         (1,)
-    Lf: Array  # DIRECT: factor of Df                                 (n_flex, nm, nm)
-    Yf: Array  # DIRECT: Lf^-1 mu                                     (n_flex, nm, 6)
+    Lf: Array  # DIRECT: factor of Df; crba: R^ff                                 (n_flex, nm, nm)
+    Yf: Array  # DIRECT: Lf^-1 mu; crba: R^fr                                     (n_flex, nm, 6)
     yf: Array  # DIRECT: Lf^-1 ef; WOODBURY: D_f^-1 ef                (n_flex, nm)
     N: Array  # WOODBURY: (1 + Gd Om)^-1 Gd E                         (n_flex, 6c, 6)
     y6: Array  # WOODBURY: Ups^T ef of all children                   (6c,)
@@ -208,7 +209,7 @@ class Workspace(NamedTuple):
     right: Array  # bias force of the composite path                  (n_speeds,)
     udot: Array  # generalized acceleration, result                   (n_speeds,)
     M: Array  # mass matrix                                           (n_speeds, n_speeds)
-    L: Array  # its factor                                            (n_speeds, n_speeds)
+    U: Array  # its factor, upper                                            (n_speeds, n_speeds)
 
 
 def records(count: int, kind: np.dtype[Any]) -> Array:
@@ -237,5 +238,5 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
         right=np.zeros(n_speeds),
         udot=np.zeros(n_speeds),
         M=np.zeros((n_matrix, n_matrix)),
-        L=np.zeros((n_matrix, n_matrix)),
+        U=np.zeros((n_matrix, n_matrix)),
     )

@@ -66,11 +66,6 @@ class Spacecraft:
         return {name: i for i, name in enumerate(names)}
 
     @cached_property
-    def body_index(self) -> dict[str, int]:
-        """Number of each body in file order, by name."""
-        return {body.name: i for i, body in enumerate(self.tree.bodies)}
-
-    @cached_property
     def kernel_node(self) -> Array:
         """Row of each file-order node in the kernel arrays."""
         return np.argsort(self.arrays.node["file"])
@@ -115,13 +110,9 @@ class Spacecraft:
         """Return the file-order number of node "body.node"; say what is meant if there is none."""
         return _find("node", name, self.node_index)
 
-    def find_body(self, name: str) -> int:
-        """Return the file-order number of a body."""
-        return _find("body", name, self.body_index)
-
 
 def _find(what: str, name: str, index: dict[str, int]) -> int:
-    if name in index:
+    if isinstance(name, str) and name in index:
         return index[name]
     close = difflib.get_close_matches(str(name), index, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(list(index)[:8])}"

@@ -66,6 +66,7 @@ def test_set_and_force_act() -> None:
         (["--integrator", "euler"], "rk4 | rk4-lie"),
         (["--terms", "exact"], "rl | crl"),
         (["--duration-s", "-1"], "at least one step"),
+        (["--duration-s", "inf"], "an end"),
         (["--dt-ns", "0"], "at least one step"),
     ],
 )

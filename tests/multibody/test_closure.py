@@ -45,8 +45,12 @@ def _assert_closes(tree: Tree, seed: int, method: str, terms: str) -> None:
     scale = row_scale(M, C, tau, udot)
     again = darts_py.inverse_dynamics(model, q, u, udot, **given_terms)
     assert backward_error(again - tau, scale) <= LIMIT
+    residual = M @ udot + C - tau
+    size = np.linalg.norm(M, np.inf) * np.abs(udot).max() + np.abs(C).max() + np.abs(tau).max()
+    assert np.abs(residual).max() <= LIMIT * size  # the bound as promised, normwise
+    # and row by row, where a row may be a small difference of large hinge loads
     loads = darts_py.hinge_loads(model, q, u, 0.0 * udot, **given_terms)
-    assert backward_error(M @ udot + C - tau, scale + hinge_scale(tree, loads)) <= LIMIT
+    assert backward_error(residual, scale + hinge_scale(tree, loads)) <= LIMIT
 
 
 @pytest.mark.parametrize("terms", TERMS)
@@ -58,11 +62,12 @@ def test_forward_dynamics_inverts_inverse_dynamics(
     _assert_closes(tree, seed, method, terms)
 
 
+@pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=15)
 @given(tree=trees(max_bodies=60, max_modes=10), seed=seeds())
-def test_large_trees_close(tree: Tree, seed: int, method: str) -> None:
-    _assert_closes(tree, seed, method, "rl")
+def test_large_trees_close(tree: Tree, seed: int, method: str, terms: str) -> None:
+    _assert_closes(tree, seed, method, terms)
 
 
 @pytest.mark.parametrize("modes", ["cantilever", "free-free"])

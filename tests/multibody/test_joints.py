@@ -120,9 +120,9 @@ def test_closed_maps_are_accepted_from_any_frame(kind: str, seed: int) -> None:
     assert sum(stage.n_speeds for stage in stages) >= 1
 
 
-@given(seed=seeds(), n=st.sampled_from([2, 4, 5]))
+@given(seed=seeds(), n=st.integers(2, 5))
 def test_generic_maps_are_refused_as_non_holonomic(seed: int, n: int) -> None:
-    """Random columns never close under the bracket for 2, 4 or 5 of them."""
+    """Random columns never close under the bracket for 2 to 5 of them."""
     H = np.random.default_rng(seed).normal(size=(6, n))
     with pytest.raises(ModelError, match=r"(?s)outside their span.*non-holonomic"):
         joint_types.constant_map(H)

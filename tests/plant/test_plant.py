@@ -226,7 +226,13 @@ def test_every_kernel_has_one_signature() -> None:
     _plant(tree, q, u).advance(1)
     frozen = golden.Q.copy()
     frozen.flags.writeable = False  # as from a log or a ring: not another type to the kernels
-    darts_py.forward_dynamics(Spacecraft(golden.tree()), frozen, golden.U)
+    model = Spacecraft(golden.tree())
+    for method in ("articulated", "composite"):
+        darts_py.forward_dynamics(model, frozen, golden.U, method=method)
+    for deformed in (True, False):
+        darts_py.node_motion(model, frozen, golden.U, golden.U, node="mast.tip", deformed=deformed)
+    darts_py.energy(model, frozen, golden.U)
+    darts_py.momentum(model, frozen, golden.U)
     for kernel in kernels():
         assert len(getattr(kernel, "signatures", [])) <= 1, kernel
 

@@ -48,7 +48,7 @@ def every_stage(extra: list[str]) -> list[Stage]:
         _pytest("peers", PEERS, "peers and not realtime", 3 * MINUTE, may_skip=False),
         _kernel_rooms("bounds", {"NUMBA_BOUNDSCHECK": "1"}),
         _kernel_rooms("no jit", {"NUMBA_DISABLE_JIT": "1", "DARTS_REDUCED": "1"}),
-        _pytest("slow", DEV, "slow and not peers and not realtime", 15 * MINUTE),
+        _pytest("slow", DEV, "slow and not peers and not realtime", 12 * MINUTE),
         *(_smoke(name) for name in BENCHMARKS),
         Stage("wheel", (sys.executable, "-m", "tools.workshop", "wheel"), 2 * MINUTE),
     ]

@@ -56,6 +56,7 @@ def _list_models(darts: Path, folder: Path) -> None:
     missing = [name for name in shipped if name not in models]
     if missing or not shipped:
         raise SystemExit(f"wheel: shipped models not found: {missing or 'there are none'}")
+    _run([darts, "model", "show", "flexible_satellite"], folder)  # reads its modes file, too
 
 
 def _run(command: list[str | Path], folder: Path = ROOT) -> str:
