@@ -204,7 +204,6 @@ def test_quick_verbs_do_not_load_the_compiler(args: list[str]) -> None:
 
 
 def test_bench_hands_over(runner: CliRunner) -> None:
-    pytest.importorskip("darts_py.bench.cli")
     result = darts("bench", "--help")
     assert result.returncode == 0
     assert "darts bench" in result.stdout
