@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from darts_py.plant import Plant
 
 ROWS = 10  # lines of the history printed
+FILE_WIDTH = 160  # columns where nobody's terminal sets them
 
 
 def simulate(
@@ -145,16 +146,18 @@ def _print(model: Spacecraft, summary: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = FILE_WIDTH
     n_modes = sum(body.n_modes for body in model.tree.bodies)
     console.print(f"{model.name}: {model.n_bodies} bodies, {model.n_speeds} degrees of freedom, "
                   f"{n_modes} of them modes")  # fmt: skip
     shown = _most_moving(summary)
     table = Table(box=None, header_style="", pad_edge=False)
     for title in ("t (s)", *(name for name, _ in shown), "energy (J)", "|h| (N m s)"):
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     for k, t in enumerate(summary["t_s"]):
         h = sum(x * x for x in summary["momentum"][k][:3]) ** 0.5
-        cells = [f"{values[k]:.6g}" for _, values in shown]
+        cells = [f"{values[k]:.5g}" for _, values in shown]
         table.add_row(f"{t:.3f}", *cells, f"{summary['energy_j'][k]['total']:.9g}", f"{h:.9g}")
     console.print(table)
     console.print(f"{summary['n_steps']} steps of {summary['integrator']} ({summary['terms']}) in "
@@ -162,7 +165,7 @@ def _print(model: Spacecraft, summary: dict[str, Any]) -> None:
                   f"{summary['times_real_time']:.0f} times real time")  # fmt: skip
 
 
-def _most_moving(summary: dict[str, Any], count: int = 4) -> list[tuple[str, list[float]]]:
+def _most_moving(summary: dict[str, Any], count: int = 3) -> list[tuple[str, list[float]]]:
     """Return the coordinates worth a column: the ones that moved most, in the state's order."""
     columns = list(zip(summary["coord_names"], zip(*summary["q"], strict=True), strict=True))
     spans = [max(values) - min(values) for _, values in columns]
