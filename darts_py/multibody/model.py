@@ -15,7 +15,8 @@ last row of `Workspace.body` is the ground.
 
 Fixed-size data sit in record arrays: one array instead of twenty keeps a kernel call at a few
 hundred machine words, and constant strides let LLVM keep a link in registers. Measured against
-one array per quantity: 12x faster sweeps, 20x faster compilation.
+one array per quantity (chains of 6 and 100): 1.24x and 1.07x faster, compiled in under half the
+time.
 """
 
 from __future__ import annotations
