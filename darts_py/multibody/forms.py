@@ -42,11 +42,12 @@ def fastest_form(body: Body, joint: Joint) -> int:
 def cheaper_form(n_modes: int, n_children: int) -> int:
     """Choose the form of D_f^-1 that takes less time.
 
-    Nanoseconds per body fitted to `darts bench dynamics`; with one child they cross between 8
-    and 9 modes (Jain & Rodriguez count 7 and 8), without children the constants always win.
+    Nanoseconds per body, fitted to timings of one flexible body with 0 to 3 children and 4 to 30
+    modes. With one child they cross between 8 and 9 modes (Jain & Rodriguez count 7 and 8),
+    without children the constants always win.
     """
-    c = 6 * n_children
+    n, c = n_modes, 6 * n_children
     solve = 6 * c * (c + 7) + c**3 / 3 + 7 * c**2 + 36 * c  # multiplications
-    direct = 250 + (30 + 40 * n_children) * n_modes + (1.2 + 2.3 * n_children) * n_modes**2
-    woodbury = 240 + 0.45 * solve + (20 + 26 * n_children) * n_modes
+    direct = 400 + 30 * n + 3.0 * n**2 + 0.07 * n**3 + n_children * (20 * n + 0.35 * n**2)
+    woodbury = 280 + 20 * n + 0.63 * n**2 + 0.5 * solve + 17 * n_children * n
     return DIRECT if direct < woodbury else WOODBURY

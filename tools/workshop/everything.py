@@ -19,7 +19,7 @@ DEFAULT_MARKS = "not slow and not peers and not realtime"
 KERNEL_ROOMS = ("tests/spatial", "tests/multibody", "tests/plant")  # by path, those that exist
 BENCHMARKS = ("dynamics",)
 WORKERS = "2"
-# two workers with threaded linear algebra starve each other: forty times slower was measured
+# two workers with threaded linear algebra starve each other: more than thirty times slower was seen
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
