@@ -34,13 +34,36 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Distributed:
+    """Mass spread over a flexible body, as the integrals that its motion needs.
+
+    With r the rest position, phi_k the displacement and psi_k the slope of mode k, Jc the rotary
+    inertia per mass (thin sections have some, solids none); F origin and axes. A consistent
+    finite-element mass matrix gives Mff, Mfr and Mrr without any of these fields.
+    """
+
+    Mrr: Array  # rigid spatial inertia, [[J, ~mc], [-~mc, m 1]]                           (6, 6)
+    Mfr: Array  # row k: angular, linear momentum of mode k                                (nm, 6)
+    Mff: Array  # modal mass                                                               (nm, nm)
+    C: Array  # int phi_k r^T dm                                                           (nm, 3, 3)
+    G: Array  # int phi_l x phi_k dm, antisymmetric in k, l                                (nm, nm, 3)
+    Jr: Array  # int Jc, the rotary part of J                                              (3, 3)
+    Z: Array  # int ~psi_k Jc                                                              (nm, 3, 3)
+    y: Array  # int Jc psi_k                                                               (nm, 3)
+
+
+@dataclass(frozen=True)
 class Body:
-    """A rigid (`nm = 0`) or flexible body: its mass sits on its nodes."""
+    """A rigid (`nm = 0`) or flexible body: its mass sits on its nodes, or is spread between them.
+
+    Mass on nodes and distributed mass add up: a boom with a lumped mass at its tip has both.
+    """
 
     name: str
     nodes: tuple[Node, ...]
     K: Array = field(default_factory=lambda: np.zeros((0, 0)))  # modal stiffness        (nm, nm)
     Dm: Array = field(default_factory=lambda: np.zeros((0, 0)))  # modal damping         (nm, nm)
+    distributed: Distributed | None = None
 
     @property
     def n_modes(self) -> int:
@@ -100,6 +123,10 @@ class Joint:
     upper: Array | None = None  #                                                          (nr,)
     stop_stiffness: Array | None = None  #                                                 (nr,)
     stop_damping: Array | None = None  #                                                   (nr,)
+    coulomb: Array | None = None  # sliding friction, N m or N                             (nr,)
+    breakaway: Array | None = None  # friction at the onset of sliding, >= coulomb         (nr,)
+    stribeck_rate: Array | None = None  # speed at which half of the excess is gone        (nr,)
+    creep_rate: Array | None = None  # speed below which friction is viscous               (nr,)
     locked: bool = False
 
     @property
@@ -114,6 +141,27 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """A constraint that closes a loop: frame A on a node of one body, frame B on another's.
+
+    S^T [w; v] = 0, where w is the angular velocity of A relative to B and v the velocity of A's
+    origin as seen from B, both in B axes; likewise S^T [rotation vector; position] = 0 of A in B.
+    """
+
+    name: str
+    kind: str  # the word in the model file
+    S: Array  # constrained directions, B axes, orthonormal columns                        (6, r)
+    body_a: int
+    body_b: int  # either may be GROUND
+    node_a: int = 0  # index in the body's nodes (unused for ground)
+    node_b: int = 0
+    o_a: Array = field(default_factory=_zeros3)  # node to A's origin, body F axes         (3,)
+    o_b: Array = field(default_factory=_zeros3)  #                                         (3,)
+    R_a: Array = field(default_factory=lambda: np.eye(3))  # A axes to body F axes         (3, 3)
+    R_b: Array = field(default_factory=lambda: np.eye(3))  #                               (3, 3)
+
+
+@dataclass(frozen=True)
 class Tree:
     """A spacecraft: `joints[i]` is the inboard joint of `bodies[i]`; any body order is allowed."""
 
@@ -121,3 +169,4 @@ class Tree:
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     gravity: Array = field(default_factory=_zeros3)  # uniform field, world axes, m/s^2    (3,)
+    closures: tuple[Closure, ...] = ()
