@@ -45,10 +45,10 @@ class Distributed:
     Mrr: Array  # rigid spatial inertia, [[J, ~mc], [-~mc, m 1]]                           (6, 6)
     Mfr: Array  # row k: angular, linear momentum of mode k                                (nm, 6)
     Mff: Array  # modal mass                                                               (nm, nm)
-    C: Array  # int phi_k r^T dm                                                           (nm, 3, 3)
-    G: Array  # int phi_l x phi_k dm, antisymmetric in k, l                                (nm, nm, 3)
+    C: Array  # int phi_k r^T dm                                                        (nm, 3, 3)
+    G: Array  # int phi_l x phi_k dm, antisymmetric in k, l                            (nm, nm, 3)
     Jr: Array  # int Jc, the rotary part of J                                              (3, 3)
-    Z: Array  # int ~psi_k Jc                                                              (nm, 3, 3)
+    Z: Array  # int ~psi_k Jc                                                           (nm, 3, 3)
     y: Array  # int Jc psi_k                                                               (nm, 3)
 
 
