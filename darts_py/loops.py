@@ -18,7 +18,7 @@ from darts_py.multibody import closures
 from darts_py.multibody.integrate import make_rules
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.loop_projection import project_position, project_velocity
-from darts_py.multibody.model import Array
+from darts_py.multibody.model import FORCE, GAP, RATE, Array
 from darts_py.multibody.prescribed import no_motions
 from darts_py.multibody.spacecraft import Spacecraft
 
@@ -50,7 +50,7 @@ def closure_jacobian(model: Spacecraft, q: Array) -> Array:
         q: coordinates (n_coords,).
     """
     q, still = dynamics.checked_state(model, q, np.zeros(dynamics.checked_model(model).n_speeds))
-    out = np.zeros((model.workspace.loop.force.size, model.n_speeds))
+    out = np.zeros((model.workspace.loop.row.shape[1], model.n_speeds))
     closures.closure_jacobian(model.arrays, model.workspace, q, still, out)
     return out
 
@@ -65,7 +65,7 @@ def closure_error(model: Spacecraft, q: Array, u: Array) -> ClosureError:
     """
     q, u = dynamics.checked_state(model, q, u)
     loop_errors(model.arrays, model.workspace, q, u)
-    return ClosureError(model.workspace.loop.gap.copy(), model.workspace.loop.rate.copy())
+    return ClosureError(*model.workspace.loop.row[[GAP, RATE]].copy())
 
 
 def closure_loads(
@@ -90,7 +90,7 @@ def closure_loads(
         terms: velocity products, "rl" or "crl".
     """
     dynamics.forward_dynamics(model, q, u, tau, forces=forces, terms=terms)
-    return loads_of_multipliers(model, model.workspace.loop.force)
+    return loads_of_multipliers(model, model.workspace.loop.row[FORCE])
 
 
 def loads_of_multipliers(model: Spacecraft, force: Array) -> dict[str, Array]:
@@ -121,13 +121,13 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
         return q, u
     for _ in range(MAX_STEPS):
         loop_errors(m, w, q, u)
-        if np.abs(w.loop.gap).max() <= CLOSED:
+        if np.abs(w.loop.row[GAP]).max() <= CLOSED:
             break
         project_position(rules.still, w, rules.rest, q)
         if not np.all(np.isfinite(q)):
             break
     loop_errors(m, w, q, u)
-    gap = float(np.abs(w.loop.gap).max())
+    gap = float(np.abs(w.loop.row[GAP]).max())
     if not gap <= 1e3 * CLOSED:
         raise ArgumentError(
             "q", got=f"loops that stay open by {gap:.3g} m or rad after {MAX_STEPS} Newton steps",

@@ -21,7 +21,7 @@ from darts_py.multibody.crba import composite_mass_matrix
 from darts_py.multibody.forms import cheaper_form, fastest_form
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import DIRECT, FORM_GENERAL, Array, make_workspace
+from darts_py.multibody.model import DIRECT, FORCE, FORM_GENERAL, GAP, RATE, Array, make_workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
@@ -211,7 +211,8 @@ class Plant:
         if m.closure.shape[0] == 0:
             return False
         loop_errors(m, w, self._q, self._u)
-        return not max(np.abs(w.loop.gap).max(), np.abs(w.loop.rate).max() * self.dt_s) <= OPEN
+        gap, drift = np.abs(w.loop.row[[GAP, RATE]]).max(axis=1)
+        return not max(gap, drift * self.dt_s) <= OPEN
 
     # -- prescribed motion and loads ------------------------------------------------------
 
@@ -259,7 +260,7 @@ class Plant:
         loads.sweep_loads(m, w)
         tau = np.zeros_like(u)
         loads.required_forces(m, w, self._tau, tau)
-        closures = loads_of_multipliers(self.model, w.loop.force)
+        closures = loads_of_multipliers(self.model, w.loop.row[FORCE])
         return Loads(w.udot.copy(), tau, loads_of_workspace(self.model, w, at), closures)
 
     def required_force(self, name: str) -> float:
@@ -284,7 +285,7 @@ class Plant:
                 FORM_GENERAL if row["locked"] else fastest_form(tree.bodies[i], tree.joints[i])
             )
             row["df_form"] = cheaper_form(n_modes, n_children)
-        m.body["df_form"][m.loop_body] = DIRECT
+        m.body["df_form"][m.path] = DIRECT
         hybrid.mark_given(m, np.array(list(self._motions), np.int64))
         coords = dict(self.model.movables.values())
         table = [(k, coords[k], motion.pieces) for k, motion in self._motions.items()]

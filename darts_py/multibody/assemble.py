@@ -25,10 +25,13 @@ from darts_py.multibody.model import (
     HOOK,
     MAP,
     MODE,
+    N_MODAL,
     NODE,
     PLANAR,
     SPEED,
     SPREAD,
+    SPREAD_G,
+    SPREAD_MFF,
     SPREAD_MODE,
     STAGE,
     Model,
@@ -136,18 +139,12 @@ def _allocate(tree: Tree, order: list[int]) -> Model:
         mode=records(sum(modes), MODE),
         hook=records(n_hooks, HOOK),
         closure=records(0, CLOSURE),
-        closure_Pi=np.zeros((0, nm, 6)),
         path=np.zeros(0, np.int64),
-        loop_body=np.zeros(0, np.int64),
         spread=records(nf, SPREAD),
         spread_mode=records(sum(modes), SPREAD_MODE),
-        spread_Mff=np.zeros((nf, nm, nm)),
-        spread_G=np.zeros((nf, nm, nm, 3)),
-        Mff=np.zeros((nf, nm, nm)),
+        modal=np.zeros((N_MODAL, nf, nm, nm)),
         K=np.zeros((nf, nm, nm)),
         Dm=np.zeros((nf, nm, nm)),
-        Df=np.zeros((nf, nm, nm)),
-        Lam=np.zeros((nf, nm, nm)),
         Om=np.zeros((nf, c6, c6)),
         E=np.zeros((nf, c6, 6)),
         gravity=np.zeros(3),
@@ -274,7 +271,8 @@ def _fill_distributed(m: Model, spread: Distributed, R: Array, x: Array, row: Ar
     row["spread"] = 1
     m.spread[f]["Mrr"] = np.concatenate([_six(Mrr[:3, :3]), Mrr[:3, 3:].ravel(), _six(Mrr[3:, 3:])])
     m.spread[f]["rotary"] = np.concatenate([_six(Jr), _six(S)])
-    m.spread_Mff[f, :nm, :nm], m.spread_G[f, :nm, :nm] = spread.Mff, spread.G @ R
+    m.modal[SPREAD_MFF, f, :nm, :nm] = spread.Mff
+    m.modal[SPREAD_G:, f, :nm, :nm] = np.moveaxis(spread.G @ R, 2, 0)
     for k in range(nm):
         mode, P = m.spread_mode[first + k], spread.Mfr[k, 3:]
         C, Z = R.T @ (spread.C[k] - np.outer(P, x)) @ R, R.T @ spread.Z[k] @ R

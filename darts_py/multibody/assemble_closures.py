@@ -9,6 +9,7 @@ import numpy as np
 from darts_py.multibody.model import (
     CLOSURE,
     DIRECT,
+    HOOK,
     TURN_ALL,
     TURN_AXIS,
     TURN_FREE,
@@ -28,7 +29,7 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
     """Return the model with its closures; bodies on their paths use the direct form of D_f^-1."""
     rank = {i: b for b, i in enumerate(order)} | {GROUND: len(order)}
     rows = records(len(tree.closures), CLOSURE)
-    Pi = np.zeros((2 * len(tree.closures), m.Mff.shape[1], 6))
+    hooks = [m.hook]
     path: list[int] = []
     first = 0
     for c, closure in enumerate(tree.closures):
@@ -44,19 +45,21 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
         row["grounded"] = not trunk
         _fill_directions(row, closure.S)
         first += n_rows
-        for side, (body, node, offset, R) in enumerate(_sides(closure)):
+        for side, (body, node, offset, R) in zip("ab", _sides(closure), strict=True):
             on_ground = np.eye(3), offset, np.zeros((6, 0))
             R_FC, x, modes = on_ground if body == GROUND else point(body, node, offset)
-            row[("x_a", "x_b")[side]] = x
-            row[("R_a", "R_b")[side]] = (R_FC.T @ R).ravel()
-            Pi[2 * c + side, : modes.shape[1]] = modes.T
+            row[f"x_{side}"], row[f"R_{side}"] = x, (R_FC.T @ R).ravel()
+            row[f"hook_{side}"] = sum(len(hook) for hook in hooks)
+            hooks.append(records(modes.shape[1], HOOK))
+            hooks[-1]["Pi"] = modes.T
     on_loops = np.array(sorted(set(path)), np.int64)
     m.body["df_form"][on_loops] = DIRECT
     n_roots = int(np.sum(m.body["parent"][on_loops] == m.body.shape[0]))
     rows["grounded"] = n_roots > 1 or bool(np.any(rows["grounded"]))
-    return m._replace(
-        closure=rows, closure_Pi=Pi, path=np.array(path, np.int64), loop_body=on_loops
-    )
+    rows["all_first"], rows["all_last"] = len(path), len(path) + on_loops.size
+    hook = records(sum(len(part) for part in hooks), HOOK)
+    hook[:] = np.concatenate(hooks)
+    return m._replace(closure=rows, hook=hook, path=np.array([*path, *on_loops], np.int64))
 
 
 def _sides(closure: Closure) -> list[tuple[int, int, Array, Array]]:

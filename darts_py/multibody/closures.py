@@ -17,7 +17,16 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.jacobian import project_force
 from darts_py.multibody.joints import ZERO
 from darts_py.multibody.loop_motion import measure_gaps, measure_loop, sweep_links
-from darts_py.multibody.model import FORM_CARRIED, FORM_REVOLUTE
+from darts_py.multibody.model import (
+    EXTRA,
+    FORCE,
+    FORM_CARRIED,
+    FORM_REVOLUTE,
+    GAP,
+    RATE,
+    REST,
+    SPARE,
+)
 from darts_py.multibody.motion import sweep_motion
 from darts_py.multibody.semidefinite import solve_semidefinite
 from darts_py.spatial.inertia import shift_force
@@ -39,7 +48,7 @@ from darts_py.spatial.vector import (
 @inlined
 def constrain(m, w, q, u, conserving):
     """Add the constraint forces between the inward and the outward sweep."""
-    loop = w.loop
+    loop, row = w.loop, w.loop.row
     if m.closure[0].gain_position > 0.0:
         measure_gaps(m, w, q)
     sweep_links(m, w, u, conserving)
@@ -52,10 +61,12 @@ def constrain(m, w, q, u, conserving):
             _push(m, w, c, r, vec3(S), tail3(S))
         _send_to_base(m, w, closure, first, last, False)
         for r in range(first, last):
-            wanted = loop.rest[r] + loop.extra[r] + closure.gain_velocity * loop.rate[r]
-            loop.rest[r] = -(wanted + closure.gain_position * loop.gap[r])
-    _fill_inverse_inertia(m, w)
-    solve_semidefinite(loop.Lam, loop.rest, loop.force, loop.normal, loop.vector, loop.order)
+            wanted = row[REST, r] + row[EXTRA, r] + closure.gain_velocity * row[RATE, r]
+            row[REST, r] = -(wanted + closure.gain_position * row[GAP, r])
+    n, below = row.shape[1], loop.column.shape[0]
+    Lam, normal = loop.column[below - 2 * n : below - n], loop.column[below - n :]
+    _fill_inverse_inertia(m, w, Lam)
+    solve_semidefinite(Lam, row[REST], row[FORCE], normal, row[SPARE], loop.order)
     _apply_forces(m, w)
 
 
@@ -75,10 +86,10 @@ def _push(m, w, c, r, n, f):
     n, f = times(mat9(frame.R_B), n), times(mat9(frame.R_B), f)
     n_a, n_b = shift_force(r_a, n, f), shift_force(r_a if closure.slides else r_b, n, f)
     n_b, f_b = scale(-1.0, n_b), scale(-1.0, f)
-    _put_force(n_a, f, w.loop.F_a, r)
-    _put_force(n_b, f_b, w.loop.F_b, r)
-    _bend(m, w, a, m.closure_Pi[2 * c], r_a, n_a, f, r)
-    _bend(m, w, b, m.closure_Pi[2 * c + 1], r_b, n_b, f_b, r)
+    _put_force(n_a, f, w.loop.column, r)
+    _put_force(n_b, f_b, w.loop.column[6:], r)
+    _bend(m, w, a, closure.hook_a, r_a, n_a, f, r)
+    _bend(m, w, b, closure.hook_b, r_b, n_b, f_b, r)
 
 
 @inlined
@@ -94,13 +105,14 @@ def _force(F, r):
 
 
 @inlined
-def _bend(m, w, b, Pi, at, n, f, r):
-    """Let a force bend body b at a point where its modal matrix is Pi."""
+def _bend(m, w, b, hook, at, n, f, r):
+    """Let a force bend body b at a point where its modes begin at `hook`."""
     if b < m.body.shape[0] and m.body[b].n_modes > 0:
-        R, body = mat9(w.loop.link[b].R), m.body[b]
+        R, body, Ff = mat9(w.loop.link[b].R), m.body[b], w.loop.column[12:]
         n, f = times_t(R, sub(n, cross(at, f))), times_t(R, f)
         for k in range(body.n_modes):
-            w.loop.Ff[body.mode_first + k, r] += dot(vec3(Pi[k]), n) + dot(tail3(Pi[k]), f)
+            Pi = m.hook[hook + k].Pi
+            Ff[body.mode_first + k, r] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
 
 
 @inlined
@@ -110,7 +122,7 @@ def _send_to_base(m, w, closure, first, last, unload):
     Leaves their innovations in E and adds to `rest` how the joints, modes and bodies on the way
     would move the gap; takes the forces off the bias forces if asked to (`unload`).
     """
-    F, F_b = w.loop.F_a, w.loop.F_b
+    F, F_b, rest = w.loop.column, w.loop.column[6:], w.loop.row[REST]
     _pass_chain(m, w, closure.path_first, closure.path_b, F, first, last, unload)
     _pass_chain(m, w, closure.path_b, closure.path_trunk, F_b, first, last, unload)
     for c in range(6):
@@ -121,7 +133,7 @@ def _send_to_base(m, w, closure, first, last, unload):
     if not closure.grounded:  # reference axes are the root's
         g = times_t(mat9(w.body[m.path[closure.path_last - 1]].A), g)
     for r in range(first, last):
-        w.loop.rest[r] -= dot(_force(F, r)[1], g)
+        rest[r] -= dot(_force(F, r)[1], g)
 
 
 @inlined
@@ -133,7 +145,7 @@ def _pass_chain(m, w, begin, end, F, first, last, unload):
         if unload and body.flex < 0:
             _unload(w, b, F, first, last)
         if body.form == FORM_REVOLUTE:
-            _pass_axis(w, b, body.u_start, F, first, last)
+            _pass_axis(m, w, b, F, first, last)
         elif body.form == FORM_CARRIED:
             _pass_carried(w, b, w.given[body.u_start], F, first, last)
         else:
@@ -143,9 +155,15 @@ def _pass_chain(m, w, begin, end, F, first, last, unload):
 
 
 @inlined
-def _pass_axis(w, b, speed, F, first, last):
+def _pass_axis(m, w, b, F, first, last):
     """Pass forces through a body of the fast path: F - U d h.F goes on."""
-    own, link, E, rest = w.body[b], w.loop.link[b], w.loop.E, w.loop.rest
+    own, link, E, rest = (
+        w.body[b],
+        w.loop.link[b],
+        w.loop.column[12 + m.mode.shape[0] :],
+        w.loop.row[REST],
+    )
+    speed = m.body[b].u_start
     d, force = own.d, own.e
     hw, hv, Uw, Uv = vec3(link.h), tail3(link.h), vec3(link.U), tail3(link.U)
     aw, av = vec3(link.a), tail3(link.a)
@@ -166,14 +184,15 @@ def _pass_carried(w, b, given, F, first, last):
     for r in range(first, last):
         n, f = _force(F, r)
         moved = given * (dot(vec3(link.h), n) + dot(tail3(link.h), f))
-        w.loop.rest[r] += moved + dot(n, vec3(link.a)) + dot(f, tail3(link.a))
+        w.loop.row[REST, r] += moved + dot(n, vec3(link.a)) + dot(f, tail3(link.a))
 
 
 @inlined
 def _pass_general(m, w, b, F, first, last):
     """Pass forces through any body, in its own axes: modes first, then the hinge."""
-    body, own, hinge, loop = m.body[b], w.body[b], w.hinge[b], w.loop
-    R, arm = mat9(loop.link[b].R), vec3(loop.link[b].r)
+    body, own, hinge = m.body[b], w.body[b], w.hinge[b]
+    E, Ff, rest = w.loop.column[12 + m.mode.shape[0] :], w.loop.column[12:], w.loop.row[REST]
+    R, arm = mat9(w.loop.link[b].R), vec3(w.loop.link[b].r)
     start, nm, nr, flex = body.u_start, body.n_modes, body.n_hinge, body.flex
     for r in range(first, last):
         n, f = _force(F, r)
@@ -182,18 +201,18 @@ def _pass_general(m, w, b, F, first, last):
         Pd = m.mode[body.mode_first + k].Pd
         for r in range(first, last):
             n, f = _force(F, r)
-            e = loop.Ff[body.mode_first + k, r] - dot(vec3(Pd), n) - dot(tail3(Pd), f)
-            loop.E[start + k, r] = e
-            loop.Ff[body.mode_first + k, r] = 0.0  # ready for the next time
+            e = Ff[body.mode_first + k, r] - dot(vec3(Pd), n) - dot(tail3(Pd), f)
+            E[start + k, r] = e
+            Ff[body.mode_first + k, r] = 0.0  # ready for the next time
     if nm > 0:
         _pass_block(m, w, start, nm, w.Lf[flex], w.Yf[flex], w.yf[flex], F, first, last)
     for r in range(first, last):
         n, f = _force(F, r)
-        loop.rest[r] += dot(n, vec3(own.a)) + dot(f, tail3(own.a))
+        rest[r] += dot(n, vec3(own.a)) + dot(f, tail3(own.a))
         if not body.locked:
             for j in range(nr):
                 h = hinge.H[j]
-                loop.E[start + nm + j, r] = dot(vec3(h), n) + dot(tail3(h), f)
+                E[start + nm + j, r] = dot(vec3(h), n) + dot(tail3(h), f)
     if not body.locked:
         _pass_block(m, w, start + nm, nr, hinge.L, hinge.Y, hinge.y, F, first, last)
     for r in range(first, last):
@@ -205,7 +224,7 @@ def _pass_general(m, w, b, F, first, last):
 @inlined
 def _pass_block(m, w, start, n, L, Y, y, F, first, last):
     """E := L^-1 e and F -= Y^T E; these unknowns move the gap by E . y."""
-    E, rest = w.loop.E, w.loop.rest
+    E, rest = w.loop.column[12 + m.mode.shape[0] :], w.loop.row[REST]
     for j in range(n):
         if m.speed[start + j].given:  # moves as told, whatever pushes
             for r in range(first, last):
@@ -231,14 +250,14 @@ def _bend_parent(m, w, b, F, first, last):
     """Let the forces of body b bend its parent at O+."""
     body = m.body[b]
     parent, above = m.body[body.parent], w.loop.link[body.parent]
-    R = mat9(above.R)
+    R, Ff = mat9(above.R), w.loop.column[12:]
     at = add(vec3(above.r), times(R, vec3(body.x_pO)))
     for r in range(first, last):
         n, f = _force(F, r)
         n, f = times_t(R, sub(n, cross(at, f))), times_t(R, f)
         for k in range(parent.n_modes):
             Pi = m.hook[body.hook_first + k].Pi
-            w.loop.Ff[parent.mode_first + k, r] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
+            Ff[parent.mode_first + k, r] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
 
 
 @inlined
@@ -255,35 +274,35 @@ def _unload(w, b, F, first, last):
 
 
 @inlined
-def _fill_inverse_inertia(m, w):
+def _fill_inverse_inertia(m, w, Lam):
     """J M^-1 J^T = E^T E, lower triangle; the fast path's innovations are weighted here."""
-    loop, n = w.loop, w.loop.force.shape[0]
+    E, n = w.loop.column[12 + m.mode.shape[0] :], Lam.shape[1]
     for r in range(n):
         for s in range(r + 1):
-            loop.Lam[r, s] = 0.0
-    for i in range(m.loop_body.shape[0]):
-        b = m.loop_body[i]
+            Lam[r, s] = 0.0
+    for i in range(m.closure[0].all_first, m.closure[0].all_last):
+        b = m.path[i]
         body = m.body[b]
         weight = w.body[b].d if body.form == FORM_REVOLUTE else 1.0
         last = body.u_start + body.n_modes + (0 if body.locked else body.n_hinge)
         for j in range(body.u_start, last):
             for r in range(n):
-                e = weight * loop.E[j, r]
+                e = weight * E[j, r]
                 for s in range(r + 1):
-                    loop.Lam[r, s] += e * loop.E[j, s]
+                    Lam[r, s] += e * E[j, s]
 
 
 @inlined
 def _apply_forces(m, w):
     """Let the constraint forces act on the innovations of the motion."""
-    loop, n = w.loop, w.loop.force.shape[0]
-    for i in range(m.loop_body.shape[0]):
-        b = m.loop_body[i]
+    E, force = w.loop.column[12 + m.mode.shape[0] :], w.loop.row[FORCE]
+    for i in range(m.closure[0].all_first, m.closure[0].all_last):
+        b = m.path[i]
         body = m.body[b]
         for j in range(body.n_modes + body.n_hinge):
             s = 0.0
-            for r in range(n):
-                s += loop.E[body.u_start + j, r] * loop.force[r]
+            for r in range(force.shape[0]):
+                s += E[body.u_start + j, r] * force[r]
             if body.form == FORM_REVOLUTE:
                 w.body[b].e += s
             elif j < body.n_modes:
@@ -303,14 +322,14 @@ def load_loops(m, w):
         closure = m.closure[c]
         n, f = ZERO, ZERO
         for r in range(closure.n_rows):
-            s = w.loop.force[closure.row_first + r]
+            s = w.loop.row[FORCE, closure.row_first + r]
             S = closure.S[r]
             n, f = add(n, scale(s, vec3(S))), add(f, scale(s, tail3(S)))
         _push(m, w, c, 0, n, f)
         _send_to_base(m, w, closure, 0, 1, True)
         n_a, f_a, n_b, f_b = frame_forces(m, w, c, n, f)
-        _load_flexible(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a)
-        _load_flexible(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b)
+        _load_flexible(m, w, closure.body_a, vec3(closure.x_a), closure.hook_a, n_a, f_a)
+        _load_flexible(m, w, closure.body_b, vec3(closure.x_b), closure.hook_b, n_b, f_b)
 
 
 @inlined
@@ -323,12 +342,12 @@ def frame_forces(m, w, c, n, f):
 
 
 @inlined
-def _load_flexible(m, w, b, x, row, n, f):
+def _load_flexible(m, w, b, x, hook, n, f):
     """Take a force on a frame of a flexible body off its bias forces."""
     if b == m.body.shape[0] or m.body[b].flex < 0:
         return
     for k in range(m.body[b].n_modes):
-        Pi = m.closure_Pi[row, k]
+        Pi = m.hook[hook + k].Pi
         w.cf[m.body[b].mode_first + k] -= dot(vec3(Pi), n) + dot(tail3(Pi), f)
     n = add(n, cross(x, f))
     add_pair(scale(-1.0, n), scale(-1.0, f), w.body[b].z)
@@ -348,15 +367,15 @@ def closure_jacobian(m, w, q, still, out):
         for r in range(closure.n_rows):
             row, S = out[closure.row_first + r], closure.S[r]
             n_a, f_a, n_b, f_b = frame_forces(m, w, c, vec3(S), tail3(S))
-            _project_frame(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a, row)
-            _project_frame(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b, row)
+            _project_frame(m, w, closure.body_a, vec3(closure.x_a), closure.hook_a, n_a, f_a, row)
+            _project_frame(m, w, closure.body_b, vec3(closure.x_b), closure.hook_b, n_b, f_b, row)
 
 
 @inlined
-def _project_frame(m, w, b, x, row, n, f, out):
+def _project_frame(m, w, b, x, hook, n, f, out):
     if b == m.body.shape[0]:
         return
     for k in range(m.body[b].n_modes):
-        Pi = m.closure_Pi[row, k]
+        Pi = m.hook[hook + k].Pi
         out[m.body[b].u_start + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
     project_force(m, w, b, add(n, cross(x, f)), f, out)

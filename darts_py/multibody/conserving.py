@@ -10,6 +10,7 @@ from darts_py._jit import inlined
 from darts_py.multibody.general import modal_bias
 from darts_py.multibody.handover import modal_motion_at_hinge
 from darts_py.multibody.joints import ZERO, joint_motion
+from darts_py.multibody.model import SPREAD_G
 from darts_py.spatial.inertia import first_moment
 from darts_py.spatial.vector import (
     add,
@@ -104,10 +105,16 @@ def _spread_products(m, w, b, u, wh):
         Cw, Zw = times(C, wh), times(Z, ww)
         force = dot(tail3(mode.Mfr), drift) + dot(ww, Cw) - trace * turn - dot(ww, Zw)
         for l in range(body.n_modes):
-            force += u[body.u_start + l] * dot(vec3(m.spread_G[f, k, l]), wh)
+            force += u[body.u_start + l] * dot(_spread_gyration(m.modal, f, k, l), wh)
         w.cf[body.mode_first + k] += force
         moment = add(sub(scale(trace, wh), Cw), sub(Zw, cross(vec3(mode.y), ww)))
         add_pair(scale(etad, moment), scale(etad, cross(wh, tail3(mode.Mfr))), own.z)
+
+
+@inlined
+def _spread_gyration(modal, f, k, l):
+    """g_kl = int phi_l x phi_k dm."""
+    return (modal[SPREAD_G, f, k, l], modal[SPREAD_G + 1, f, k, l], modal[SPREAD_G + 2, f, k, l])
 
 
 @inlined

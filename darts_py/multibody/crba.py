@@ -6,6 +6,7 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.cholesky import factor_symmetric, solve_factored
 from darts_py.multibody.jacobian import project_force
 from darts_py.multibody.joints import joint_motion
+from darts_py.multibody.model import MFF
 from darts_py.multibody.rnea import inverse_dynamics
 from darts_py.spatial.inertia import (
     add_inertia,
@@ -71,7 +72,7 @@ def _start_composite(m, w, b):
     for k in range(body.n_modes):
         put(vec6(m.mode[body.mode_first + k].Mfr), w.Yf[f, k])
         for j in range(body.n_modes):
-            w.Lf[f, k, j] = m.Mff[f, k, j]
+            w.Lf[f, k, j] = m.modal[MFF, f, k, j]
 
 
 @inlined

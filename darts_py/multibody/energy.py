@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.forces import rotation_vector
-from darts_py.multibody.model import BALL
+from darts_py.multibody.model import BALL, MFF
 from darts_py.multibody.motion import sweep_motion
 from darts_py.spatial.inertia import blocks, first_moment, inertia_times
 from darts_py.spatial.vector import add, add_pair, cross, dot, mat9, scale, tail3, times, vec3
@@ -48,7 +48,7 @@ def energy(m, w, q, u, out):
             Mfr = m.mode[body.mode_first + k].Mfr
             out[0] += 0.5 * etad * (dot(vec3(Mfr), vec3(own.V)) + dot(tail3(Mfr), tail3(own.V)))
             for j in range(body.n_modes):
-                out[0] += 0.5 * etad * m.Mff[body.flex, k, j] * u[body.u_start + j]
+                out[0] += 0.5 * etad * m.modal[MFF, body.flex, k, j] * u[body.u_start + j]
                 out[1] += 0.5 * eta * m.K[body.flex, k, j] * q[body.q_start + j]
         mc = times(mat9(own.R_NB), first_moment(body.Mrr))
         out[2] -= dot(vec3(m.gravity), add(mc, scale(body.Mrr[15], vec3(own.r_BN))))

@@ -19,7 +19,7 @@ from __future__ import annotations
 from darts_py._jit import inlined
 from darts_py.multibody.elimination import condense, recover, reduce, solve_in_place
 from darts_py.multibody.hybrid import carry_given_modes, fix_given
-from darts_py.multibody.model import GIVEN_MODES
+from darts_py.multibody.model import DF, GIVEN_MODES, LAM
 from darts_py.spatial.inertia import (
     add_to_square,
     blocks,
@@ -54,7 +54,7 @@ def remove_modes_direct(m, w, b):
         y[k] = modal_force(m, w, b, k)
         put(vec6(m.mode[body.mode_first + k].mu), Y[k])
         for j in range(k + 1):
-            L[k, j] = m.Df[f, k, j]
+            L[k, j] = m.modal[DF, f, k, j]
     for i in range(body.child_first, body.child_last):
         child, hinge = m.body[m.child[i]], w.hinge[m.child[i]]
         _add_child_to_modes(m.hook, child, hinge, nm, scratch.Pc, L, Y, y)
@@ -149,7 +149,7 @@ def _apply_constant_inverse(m, w, b, n6):
     """Write yf = Lam ef0, z = z + g^T ef0 + E^T f, y6 = Ups^T ef0 - Om f; ef0 has no children."""
     body, z, y6 = m.body[b], w.scratch[0].z, w.y6
     f, nm, first = body.flex, body.n_modes, body.child_first
-    y, Lam = w.yf[f], m.Lam[f]
+    y, Lam = w.yf[f], m.modal[LAM, f]
     put(vec6(w.body[b].z), z)
     for i in range(n6):
         y6[i] = 0.0

@@ -21,7 +21,7 @@ from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.integrate import finish_step, take_if_finite
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.mass_properties import prepare_modes
-from darts_py.multibody.model import Array, Model
+from darts_py.multibody.model import MFF, Array, Model
 from darts_py.multibody.prescribed import impose
 from darts_py.spatial.array import add_scaled, copy_into
 
@@ -84,7 +84,7 @@ class SplitModels(NamedTuple):
 
 def split_model(m: Model) -> SplitModels:
     """Make the two models of `m`; `refresh_split` fills in what depends on masses and step."""
-    own = ("body", "mode", "hook", "Mff", "Df", "Lam", "Om", "E")
+    own = ("body", "mode", "hook", "modal", "Om", "E")
     loose = m._replace(K=np.zeros_like(m.K), Dm=np.zeros_like(m.Dm))
     copies = {name: getattr(m, name).copy() for name in own}
     closure = m.closure.copy()
@@ -107,7 +107,8 @@ def refresh_split(m, elastic, w, dt):
         f = body.flex
         for k in range(body.n_modes):
             for j in range(body.n_modes):
-                elastic.Mff[f, k, j] = m.Mff[f, k, j] + gh * m.Dm[f, k, j] + gh * gh * m.K[f, k, j]
+                added = gh * m.Dm[f, k, j] + gh * gh * m.K[f, k, j]
+                elastic.modal[MFF, f, k, j] = m.modal[MFF, f, k, j] + added
         if f >= 0:
             prepare_modes(elastic, w, b)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.closures import load_loops
 from darts_py.multibody.handover import force_at_parent, hinge_arm, on_one_axis
+from darts_py.multibody.model import MFF
 from darts_py.spatial.inertia import blocks, inertia_times, shift_force
 from darts_py.spatial.vector import add, add_pair, dot, put_pair, scale, tail3, vec3
 
@@ -41,7 +42,7 @@ def _add_modal_loads(m, w, b):
         add_pair(scale(s, vec3(Mfr)), scale(s, tail3(Mfr)), own.fr)
         force = dot(vec3(Mfr), vec3(own.al)) + dot(tail3(Mfr), tail3(own.al))
         for j in range(body.n_modes):
-            force += m.Mff[body.flex, k, j] * w.udot[body.u_start + j]
+            force += m.modal[MFF, body.flex, k, j] * w.udot[body.u_start + j]
         w.cf[body.mode_first + k] += force
     for i in range(body.child_first, body.child_last):
         c = m.child[i]

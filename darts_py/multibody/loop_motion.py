@@ -12,7 +12,7 @@ import math
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.handover import hinge_arm, modal_motion_at_hinge, on_one_axis
 from darts_py.multibody.joints import IDENTITY, ZERO, screw_motion
-from darts_py.multibody.model import TURN_ALL, TURN_AXIS
+from darts_py.multibody.model import GAP, RATE, REST, TURN_ALL, TURN_AXIS
 from darts_py.multibody.motion import sweep_motion
 from darts_py.spatial.vector import (
     add,
@@ -43,8 +43,8 @@ def sweep_links(m, w, u, conserving):
     """
     ground = w.loop.link[m.body.shape[0]]
     put(IDENTITY, ground.R)
-    for i in range(m.loop_body.shape[0]):
-        b = m.loop_body[i]
+    for i in range(m.closure[0].all_first, m.closure[0].all_last):
+        b = m.path[i]
         body, own, link = m.body[b], w.body[b], w.loop.link[b]
         above = w.loop.link[body.parent]
         R_p, r_p, l = mat9(above.R), vec3(above.r), hinge_arm(body, own)
@@ -113,13 +113,13 @@ def _body_velocity(m, w, b, conserving):
 
 
 @inlined
-def _frame_velocity(m, b, ww, vv, x, Pi, u):
+def _frame_velocity(m, b, ww, vv, x, hook, u):
     """Velocity of a frame at x on body b, which moves with ww and vv; body axes."""
     nw, nv = ww, add(vv, cross(ww, x))
     if b < m.body.shape[0]:
         for k in range(m.body[b].n_modes):
-            s = u[m.body[b].u_start + k]
-            nw, nv = add(nw, scale(s, vec3(Pi[k]))), add(nv, scale(s, tail3(Pi[k])))
+            s, Pi = u[m.body[b].u_start + k], m.hook[hook + k].Pi
+            nw, nv = add(nw, scale(s, vec3(Pi))), add(nv, scale(s, tail3(Pi)))
     return nw, nv
 
 
@@ -154,8 +154,8 @@ def measure_loop(m, w, c, u, conserving):
     put(p, frame.p)
     wwa, vva = _body_velocity(m, w, a, conserving)
     wwb, vvb = _body_velocity(m, w, b, conserving)
-    wa, va = _frame_velocity(m, a, wwa, vva, x_a, m.closure_Pi[2 * c], u)
-    wb, vb = _frame_velocity(m, b, wwb, vvb, x_b, m.closure_Pi[2 * c + 1], u)
+    wa, va = _frame_velocity(m, a, wwa, vva, x_a, closure.hook_a, u)
+    wb, vb = _frame_velocity(m, b, wwb, vvb, x_b, closure.hook_b, u)
     caw, cav = _frame_products(w, a, wwa, x_a, wa, va, conserving)
     cbw, cbv = _frame_products(w, b, wwb, x_b, wb, vb, conserving)
     rate = times_t(R_b, vec3(w.body[b].wh) if conserving else wwb)  # of B's axes
@@ -169,8 +169,8 @@ def measure_loop(m, w, c, u, conserving):
         av = sub(av, cross(wb, drift))
     for r in range(closure.n_rows):
         S = closure.S[r]
-        loop.rate[closure.row_first + r] = dot(vec3(S), w_rel) + dot(tail3(S), v_rel)
-        loop.rest[closure.row_first + r] = dot(vec3(S), aw) + dot(tail3(S), av)
+        loop.row[RATE, closure.row_first + r] = dot(vec3(S), w_rel) + dot(tail3(S), v_rel)
+        loop.row[REST, closure.row_first + r] = dot(vec3(S), aw) + dot(tail3(S), av)
 
 
 # -- the gap ------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def measure_loop(m, w, c, u, conserving):
 
 @kernel
 def loop_errors(m, w, q, u):
-    """Write position and velocity errors of all closures into w.loop.gap and w.loop.rate."""
+    """Write position and velocity errors of all closures into rows GAP and RATE of w.loop.row."""
     if m.closure.shape[0] == 0:
         return
     sweep_motion(m, w, q, u)
@@ -192,19 +192,20 @@ def loop_errors(m, w, q, u):
 def measure_gaps(m, w, q):
     """Write the position errors; poses in w are those of the deformed bodies afterwards."""
     put(IDENTITY, w.body[m.body.shape[0]].R_NB)
-    for i in range(m.loop_body.shape[0]):
-        _deformed_pose(m, w, m.loop_body[i], q)
+    for i in range(m.closure[0].all_first, m.closure[0].all_last):
+        _deformed_pose(m, w, m.path[i], q)
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
-        R_A, r_A = _deformed_frame(m, w, closure.body_a, closure.x_a, closure.R_a, 2 * c, q)
-        R_B, r_B = _deformed_frame(m, w, closure.body_b, closure.x_b, closure.R_b, 2 * c + 1, q)
+        a, b = closure.body_a, closure.body_b
+        R_A, r_A = _deformed_frame(m, w, a, closure.x_a, closure.R_a, closure.hook_a, q)
+        R_B, r_B = _deformed_frame(m, w, b, closure.x_b, closure.R_b, closure.hook_b, q)
         turn = _turn_error(closure, product_t(R_B, R_A))
         p = times_t(R_B, sub(r_A, r_B))
         for r in range(closure.n_rows):
             S, gap = closure.S[r], 0.0
             if closure.holds[r]:
                 gap = dot(vec3(S), turn) + dot(tail3(S), p)
-            w.loop.gap[closure.row_first + r] = gap
+            w.loop.row[GAP, closure.row_first + r] = gap
 
 
 @inlined
@@ -220,23 +221,22 @@ def _turn_error(closure, Q):
 
 
 @inlined
-def _modal_displacement(Pi, q, start, n):
-    """Rotation and displacement of a point with modal matrix Pi."""
+def _bent(m, hook, q, start, n):
+    """Rotation and displacement of a point whose modes begin at `hook`."""
     turn, shift = ZERO, ZERO
     for k in range(n):
-        turn = add(turn, scale(q[start + k], vec3(Pi[k])))
-        shift = add(shift, scale(q[start + k], tail3(Pi[k])))
+        Pi = m.hook[hook + k].Pi
+        turn = add(turn, scale(q[start + k], vec3(Pi)))
+        shift = add(shift, scale(q[start + k], tail3(Pi)))
     return screw_motion(turn, ZERO, 1.0)[0], shift
 
 
 @inlined
-def _deformed_frame(m, w, b, x, R, row, q):
+def _deformed_frame(m, w, b, x, R, hook, q):
     """Pose of a frame of a closure in the world."""
     R_w, r, x = mat9(w.body[b].R_NB), vec3(w.body[b].r_BN), vec3(x)
     if b < m.body.shape[0] and m.body[b].n_modes > 0:
-        turn, shift = _modal_displacement(
-            m.closure_Pi[row], q, m.body[b].q_start, m.body[b].n_modes
-        )
+        turn, shift = _bent(m, hook, q, m.body[b].q_start, m.body[b].n_modes)
         r = add(r, times(R_w, add(x, shift)))
         return product(product(R_w, turn), mat9(R)), r
     return product(R_w, mat9(R)), add(r, times(R_w, x))
@@ -250,11 +250,7 @@ def _deformed_pose(m, w, b, q):
     A = mat9(own.A)
     if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
         parent = m.body[body.parent]
-        turn, shift = ZERO, ZERO
-        for k in range(parent.n_modes):
-            s, Pi = q[parent.q_start + k], m.hook[body.hook_first + k].Pi
-            turn, shift = add(turn, scale(s, vec3(Pi))), add(shift, scale(s, tail3(Pi)))
-        bend = screw_motion(turn, ZERO, 1.0)[0]
+        bend, shift = _bent(m, body.hook_first, q, parent.q_start, parent.n_modes)
         l = add(add(x, shift), times(bend, sub(l, x)))
         A = product(bend, A)
     R, r = product(R_p, A), add(vec3(above.r_BN), times(R_p, l))

@@ -13,7 +13,7 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.loop_motion import loop_errors
-from darts_py.multibody.model import Model
+from darts_py.multibody.model import EXTRA, GAP, RATE, Model
 from darts_py.spatial.array import add_scaled, copy_into
 
 
@@ -41,7 +41,7 @@ def project_state(still, w, rest, q, u):
 def project_position(still, w, rest, q):
     """Take one Newton step of q towards closed loops."""
     loop_errors(still, w, q, rest.u)
-    _correct(still, w, rest, w.loop.gap, q)
+    _correct(still, w, rest, w.loop.row[GAP], q)
     rest.delta[:] = 0.0
     local_rates(still, q, w.udot, rest.delta, w.scratch[0].G, rest.rate)
     retract(still, q, rest.rate, q)
@@ -51,7 +51,7 @@ def project_position(still, w, rest, q):
 def project_velocity(still, w, rest, q, u):
     """Take out of u what would open the loops; other momentum is kept."""
     loop_errors(still, w, q, u)
-    _correct(still, w, rest, w.loop.rate, q)
+    _correct(still, w, rest, w.loop.row[RATE], q)
     add_scaled(1.0, w.udot, u)
 
 
@@ -59,6 +59,6 @@ def project_velocity(still, w, rest, q, u):
 def _correct(still, w, rest, error, q):
     """Write -M^-1 J^T (J M^-1 J^T)^-1 error into w.udot."""
     w.given[:] = 0.0
-    copy_into(error, w.loop.extra)
+    copy_into(error, w.loop.row[EXTRA])
     forward_dynamics(still, w, q, rest.u, rest.tau, rest.node_force, False)
-    w.loop.extra[:] = 0.0
+    w.loop.row[EXTRA][:] = 0.0

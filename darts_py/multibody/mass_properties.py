@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.elimination import factorise
+from darts_py.multibody.model import DF, LAM, MFF, SPREAD_MFF
 from darts_py.spatial.inertia import square
 from darts_py.spatial.vector import (
     add,
@@ -66,10 +67,10 @@ def _gather_rigid(m, b):
 def _gather_modal(m, b):
     """Mff, Mfr and the centrifugal integrals W_k (docs/equations.md section 5)."""
     body = m.body[b]
-    nm, first, Mff = body.n_modes, body.mode_first, m.Mff[body.flex]
+    nm, first, Mff = body.n_modes, body.mode_first, m.modal[MFF, body.flex]
     for k in range(nm):
         for j in range(nm):
-            Mff[k, j] = m.spread_Mff[body.flex, k, j]
+            Mff[k, j] = m.modal[SPREAD_MFF, body.flex, k, j]
         put(vec6(m.spread_mode[first + k].Mfr), m.mode[first + k].Mfr)
         put(vec6(m.spread_mode[first + k].W), m.mode[first + k].W)
     for i in range(body.node_first, body.node_last):
@@ -113,7 +114,7 @@ def prepare_modes(m, w, b):
     """
     body, P = m.body[b], w.scratch[0].P
     f, nm, mode = body.flex, body.n_modes, m.mode[body.mode_first : body.mode_first + body.n_modes]
-    Df, Lam, Mff = m.Df[f], m.Lam[f], m.Mff[f]
+    Df, Lam, Mff = m.modal[DF, f], m.modal[LAM, f], m.modal[MFF, f]
     square(body.Mrr, P)
     for k in range(nm):  # mu = Mfr - Pd^T Mrr
         for c in range(6):

@@ -44,6 +44,11 @@ AXIS, MAP, PLANAR, BALL, FREE = range(5)
 # rotations that a closure holds: none, all but those about one axis, all
 TURN_FREE, TURN_AXIS, TURN_ALL = range(3)
 
+# square matrices of a flexible body, in Model.modal: modal mass, Hf Mm Hf^T, its inverse, the
+# share of spread mass in the first, and the three components of int phi_l x phi_k dm
+MFF, DF, LAM, SPREAD_MFF, SPREAD_G = range(5)
+N_MODAL = SPREAD_G + 3
+
 # forms of D_f^-1
 DIRECT, WOODBURY = range(2)
 
@@ -147,7 +152,7 @@ SPREAD_MODE = np.dtype(
     align=True,
 )
 HOOK = np.dtype(
-    [  # a mode of the parent where a child hangs on it
+    [  # a mode of a body where a child hangs on it, or a frame of a closure (Pi only)
         ("Pi", D, 6),  # the mode at O+
         ("zeta", D, 6),  # row of Hf Q_t^T
         ("Ups", D, 6),  # row of Lam zeta
@@ -165,6 +170,10 @@ CLOSURE = np.dtype(
         ("path_b", I),
         ("path_trunk", I),
         ("path_last", I),
+        ("all_first", I),  # bodies on any path, parents first (the same for all closures)
+        ("all_last", I),
+        ("hook_a", I),  # in Model.hook: modes at A
+        ("hook_b", I),
         ("grounded", I),  # 1: loops pass through the ground (the same for all closures)
         ("turn", I),  # TURN_*: which rotations are held
         ("slides", I),  # 1: A may move along B
@@ -195,21 +204,30 @@ class Model(NamedTuple):
     mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
     hook: Array  # HOOK                                               (n_hooks,)
     closure: Array  # CLOSURE                                         (n_closures,)
-    closure_Pi: Array  # modes at A and B of each closure             (2 n_closures, nm, 6)
-    path: Array  # bodies of each closure's path in turn              (n_path,)
-    loop_body: Array  # all bodies on paths, parents first            (n_loop,)
+    path: Array  # bodies of closures' paths, then all of them        (n_path,)
     spread: Array  # SPREAD                                           (n_flex,)
     spread_mode: Array  # SPREAD_MODE                                 (n_modes,)
-    spread_Mff: Array  # its share of Mff                             (n_flex, nm, nm)
-    spread_G: Array  # int phi_l x phi_k dm                           (n_flex, nm, nm, 3)
-    Mff: Array  # modal mass matrix                                   (n_flex, nm, nm)
+    modal: Array  # MFF, DF, LAM, SPREAD_MFF, SPREAD_G                (7, n_flex, nm, nm)
     K: Array  # modal stiffness                                       (n_flex, nm, nm)
     Dm: Array  # modal damping                                        (n_flex, nm, nm)
-    Df: Array  # Hf Mm Hf^T                                           (n_flex, nm, nm)
-    Lam: Array  # Df^-1                                               (n_flex, nm, nm)
     Om: Array  # zeta^T Lam zeta over all children                    (n_flex, 6c, 6c)
     E: Array  # S(x) - zeta^T g over all children                     (n_flex, 6c, 6)
     gravity: Array  # world axes                                      (3,)
+
+    @property
+    def Mff(self) -> Array:
+        """Modal mass matrices (n_flex, nm, nm); not for kernels."""
+        return self.modal[MFF]
+
+    @property
+    def Df(self) -> Array:
+        """Hf Mm Hf^T of each flexible body (n_flex, nm, nm); not for kernels."""
+        return self.modal[DF]
+
+    @property
+    def Lam(self) -> Array:
+        """Df^-1 (n_flex, nm, nm); not for kernels."""
+        return self.modal[LAM]
 
 
 MOVING = np.dtype(
@@ -280,23 +298,23 @@ LINK = np.dtype(
 )
 
 
+# rows of LoopScratch.row: acceleration of the gap without constraint forces, what stabilisation
+# adds to it, errors of position and velocity, multipliers (the result), scratch
+REST, EXTRA, GAP, RATE, FORCE, SPARE = range(6)
+
+
 class LoopScratch(NamedTuple):
-    """Scratch of `closures.py`; r counts the rows of all closures."""
+    """Scratch of `closures.py`; r counts the rows of all closures.
+
+    `column` has blocks one below the other: force of each constraint on its way from A (6), from
+    B (6), on modes (n_modes), innovations (n_speeds: raw in the fast path, else L^-1 e),
+    J M^-1 J^T (r, lower triangle), normal matrix of a rank-deficient solution (r).
+    """
 
     frame: Array  # LOOP                                              (n_closures,)
     link: Array  # LINK; the ground last                              (n_bodies + 1,)
-    F_a: Array  # force of each constraint on its way from A           (6, r)
-    F_b: Array  # and from B                                          (6, r)
-    Ff: Array  # what it does to modes on the way                     (n_modes, r)
-    E: Array  # innovations: raw in the fast path, else L^-1 e        (n_speeds, r)
-    Lam: Array  # J M^-1 J^T, lower triangle                          (r, r)
-    rest: Array  # acceleration of the gap without constraint forces  (r,)
-    extra: Array  # what stabilisation adds to it                     (r,)
-    gap: Array  # position error                                      (r,)
-    rate: Array  # velocity error                                     (r,)
-    force: Array  # multipliers, result                               (r,)
-    normal: Array  # normal matrix of a rank-deficient solution       (r, r)
-    vector: Array  # (r,)
+    row: Array  # REST ... SPARE                                      (6, r)
+    column: Array  # see above                        (12 + n_modes + n_speeds + 2 r, r)
     order: Array  # pivots                                            (r,)
 
 
@@ -331,7 +349,8 @@ def records(count: int, kind: np.dtype[Any]) -> Array:
 def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
     """Allocate the scratch for `m`; without `composite` the mass matrix is left out."""
     n, n_speeds = m.body.shape[0], m.speed.shape[0]
-    n_flex, nm, c6 = m.Mff.shape[0], m.Mff.shape[1], m.Om.shape[1]
+    _, n_flex, nm, _ = m.modal.shape
+    c6 = m.Om.shape[1]
     n_matrix = n_speeds if composite else 0
     return Workspace(
         body=records(n + 1, MOVING),
@@ -355,11 +374,11 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
 
 
 def _make_loop_scratch(m: Model) -> LoopScratch:
-    n, n_speeds, n_modes = m.body.shape[0], m.speed.shape[0], m.mode.shape[0]
     r = int(m.closure["n_rows"].sum())
-    shapes = {"F_a": (6, r), "F_b": (6, r), "Ff": (n_modes, r), "E": (n_speeds, r)}
-    shapes |= {"Lam": (r, r), "normal": (r, r)}
-    zeros = {name: np.zeros(shapes.get(name, (r,))) for name in LoopScratch._fields}
-    zeros |= {"frame": records(m.closure.shape[0], LOOP), "link": records(n + 1, LINK)}
-    zeros |= {"order": np.zeros(r, np.int64)}
-    return LoopScratch(**zeros)
+    return LoopScratch(
+        frame=records(m.closure.shape[0], LOOP),
+        link=records(m.body.shape[0] + 1, LINK),
+        row=np.zeros((SPARE + 1, r)),
+        column=np.zeros((12 + m.mode.shape[0] + m.speed.shape[0] + 2 * r, r)),
+        order=np.zeros(r, np.int64),
+    )

@@ -10,6 +10,7 @@ from darts_py.multibody.conserving import sweep_velocities_conserving
 from darts_py.multibody.forces import add_joint_forces, load_nodes
 from darts_py.multibody.general import general_velocity
 from darts_py.multibody.handover import force_at_parent, modal_motion_at_hinge
+from darts_py.multibody.model import MFF
 from darts_py.spatial.inertia import blocks, inertia_times, shift_force
 from darts_py.spatial.vector import (
     add,
@@ -98,7 +99,7 @@ def _own_load(m, w, b, udot):
         add_pair(scale(s, vec3(Mfr)), scale(s, tail3(Mfr)), own.fr)
         force = dot(vec3(Mfr), vec3(own.al)) + dot(tail3(Mfr), tail3(own.al))
         for j in range(body.n_modes):
-            force += m.Mff[body.flex, k, j] * udot[body.u_start + j]
+            force += m.modal[MFF, body.flex, k, j] * udot[body.u_start + j]
         w.cf[body.mode_first + k] += force
 
 

@@ -40,7 +40,7 @@ class Spacecraft:
     def copy(self) -> Spacecraft:
         """Return a spacecraft with its own masses, locks and scratch: one for each thread."""
         twin = copy.copy(self)
-        changing = ("body", "speed", "node", "mode", "hook", "Mff", "Df", "Lam", "Om", "E")
+        changing = ("body", "speed", "node", "mode", "hook", "closure", "modal", "Om", "E")
         changing += ("gravity",)
         own = {name: getattr(self.arrays, name).copy() for name in changing}
         twin.arrays = self.arrays._replace(**own)
