@@ -64,6 +64,7 @@ BODY = np.dtype(
         ("mode_first", I),  # in Model.mode
         ("hook_first", I),  # in Model.hook, one per mode of the parent
         ("flex", I),  # slot of a flexible body, or -1
+        ("spread", I),  # 1: mass is also spread between the nodes
         ("df_form", I),  # DIRECT or WOODBURY
         ("PR", D, (6, 6)),  # Mrr - mu^T Lam mu
         ("R_FC", D, 9),  # hinge axes to file axes
@@ -83,7 +84,7 @@ STAGE = np.dtype(
     align=True,
 )
 SPEED = np.dtype(
-    [  # spring, damper and soft stops on each speed's coordinate
+    [  # spring, damper, soft stops on each speed's coordinate; friction on the speed itself
         ("stiffness", D),
         ("rest", D),
         ("damping", D),
@@ -91,6 +92,10 @@ SPEED = np.dtype(
         ("upper", D),
         ("stop_stiffness", D),
         ("stop_damping", D),
+        ("coulomb", D),
+        ("breakaway", D),
+        ("stribeck_rate", D),
+        ("creep_rate", D),
     ],
     align=True,
 )
@@ -112,6 +117,23 @@ MODE = np.dtype(
         ("Pd", D, 6),  # the mode at the inboard hinge
         ("mu", D, 6),  # row of Hf Mm [0; 1]
         ("g", D, 6),  # row of Lam mu
+    ],
+    align=True,
+)
+SPREAD = np.dtype(
+    [  # mass between the nodes of a flexible body: its share of Mrr and rotary
+        ("Mrr", D, 21),
+        ("rotary", D, 12),
+    ],
+    align=True,
+)
+SPREAD_MODE = np.dtype(
+    [  # the same mass in one mode (`tree.Distributed`)
+        ("Mfr", D, 6),
+        ("W", D, 6),
+        ("C", D, 9),  # int phi r^T dm
+        ("Z", D, 9),  # int ~psi Jc
+        ("y", D, 3),  # int Jc psi
     ],
     align=True,
 )
@@ -137,6 +159,10 @@ class Model(NamedTuple):
     node_Pi: Array  # modes at nodes: slope, displacement             (n_nodes, nm, 6)
     mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
     hook: Array  # HOOK                                               (n_hooks,)
+    spread: Array  # SPREAD                                           (n_flex,)
+    spread_mode: Array  # SPREAD_MODE                                 (n_modes,)
+    spread_Mff: Array  # its share of Mff                             (n_flex, nm, nm)
+    spread_G: Array  # int phi_l x phi_k dm                           (n_flex, nm, nm, 3)
     Mff: Array  # modal mass matrix                                   (n_flex, nm, nm)
     K: Array  # modal stiffness                                       (n_flex, nm, nm)
     Dm: Array  # modal damping                                        (n_flex, nm, nm)
