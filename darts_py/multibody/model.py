@@ -34,6 +34,9 @@ FORM_GENERAL = 0  # any joint, rigid or flexible
 FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
 FORM_FREE = 2  # any body that floats freely: general, with H = 1
 
+# what is prescribed of a body's accelerations, as bits
+GIVEN_HINGE, GIVEN_MODES = 1, 2
+
 # kinds of stage; the last two have quaternions
 AXIS, MAP, PLANAR, BALL, FREE = range(5)
 
@@ -51,6 +54,7 @@ BODY = np.dtype(
         ("n_modes", I),  # nm
         ("n_hinge", I),  # nr, speeds of the joint
         ("locked", I),  # 1: the joint does not move
+        ("given", I),  # GIVEN_*: which accelerations are prescribed
         ("R_pO", D, 9),  # O+ axes to parent axes, row by row
         ("x_pO", D, 3),  # parent origin to O+
         ("Mrr", D, 21),  # spatial inertia: A (6), B (9), M (6)
@@ -85,6 +89,7 @@ STAGE = np.dtype(
 )
 SPEED = np.dtype(
     [  # spring, damper, soft stops on each speed's coordinate; friction on the speed itself
+        ("given", I),  # 1: its acceleration is prescribed
         ("stiffness", D),
         ("rest", D),
         ("damping", D),
@@ -187,7 +192,7 @@ MOVING = np.dtype(
         ("l", D, 3),  # parent origin to O, parent axes (fast path: not written)
         ("V", D, 6),  # spatial velocity (not kept by the RL sweep)
         ("wh", D, 3),  # CRL: pose rate
-        ("fr", D, 6),  # inverse dynamics: load through the inboard hinge
+        ("fr", D, 6),  # load through the inboard hinge (inverse dynamics, `loads.py`)
         ("R", D, 21),  # composite inertia
         ("R_NB", D, 9),  # body axes to world axes
         ("r_BN", D, 3),  # position in the world
@@ -233,6 +238,7 @@ class Workspace(NamedTuple):
     y6: Array  # WOODBURY: Ups^T ef of all children                   (6c,)
     T6: Array  # WOODBURY: [1 + Gd Om | Gd E | Gd y]                  (6c, 6c + 7)
     tau: Array  # generalized force with springs, dampers and stops   (n_speeds,)
+    given: Array  # prescribed accelerations                          (n_speeds,)
     right: Array  # bias force of the composite path                  (n_speeds,)
     udot: Array  # generalized acceleration, result                   (n_speeds,)
     M: Array  # mass matrix                                           (n_speeds, n_speeds)
@@ -262,6 +268,7 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
         y6=np.zeros(c6),
         T6=np.zeros((c6, c6 + 7)),
         tau=np.zeros(n_speeds),
+        given=np.zeros(n_speeds),
         right=np.zeros(n_speeds),
         udot=np.zeros(n_speeds),
         M=np.zeros((n_matrix, n_matrix)),
