@@ -137,7 +137,7 @@ def test_prescribing_leaves_no_trace_in_the_model() -> None:
     model = Spacecraft(tree)
     q, u = random_state(tree, rng)
     before = darts_py.forward_dynamics(model, q, u)
-    chosen = {name: 1.0 for name in model.speed_names[::3]}
+    chosen = dict.fromkeys(model.speed_names[::3], 1.0)
     darts_py.hybrid_dynamics(model, q, u, prescribed=chosen)
     np.testing.assert_array_equal(darts_py.forward_dynamics(model, q, u), before)
 

@@ -1,9 +1,9 @@
 """The twin with closures and prescribed accelerations, by dense algebra.
 
-A closure's velocity S^T [w; v] is the complex-step change of the pose of A in B, so its Jacobian
-shares no formula with the kernels. The accelerations solve the saddle-point (KKT) system of the
-free speeds in one dense least-squares solve, whose smallest solution also serves redundant
-closures: the accelerations are unique, and of all multipliers the smallest are taken.
+A closure's velocity S^T [w; v] comes from the complex-step change of the poses of A and B, so its
+Jacobian shares no recursion with the kernels. The accelerations solve the saddle-point (KKT)
+system of the free speeds in one dense least-squares solve, whose smallest solution also serves
+redundant closures: the accelerations are unique, and of all multipliers the smallest are taken.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from darts_py.multibody.tree import GROUND, Closure
-from tests.reference.kinematics import rate_of, shift, turned
+from tests.reference.kinematics import rate_of, shift, turned, world_rates
 from tests.reference.poses import (
     COMPLEX_STEP,
     Array,
-    body_twist,
     cross_matrix,
     frame,
     inverse,
@@ -63,19 +62,21 @@ class LoopTwin(Twin):
         ]
 
     def _rates(self, x: Array) -> Array:
-        """Return S^T [w; v] of all closures for poses whose imaginary part is their change."""
-        out = []
-        for closure, G in zip(self.tree.closures, self.relative_poses(x), strict=True):
-            own = body_twist(G)  # in A axes: turned to B axes, the definition of tree.Closure
-            R = G[..., :3, :3].real
-            B = np.concatenate(
-                [
-                    np.einsum("...ij,...j->...i", R, own[..., :3]),
-                    np.einsum("...ij,...j->...i", R, own[..., 3:]),
-                ],
-                -1,
-            )
-            out.append(B @ closure.S)
+        """Return S^T [w; v] of all closures for poses whose imaginary part is their change.
+
+        v is the velocity of A's origin as seen from B, v_a - v_b - w_b x d with d from B to A.
+        Where all three translations are held the origins coincide, and d is zero: also where
+        the frozen geometry holds them apart by the deformation it does not show.
+        """
+        bodies, out = self.body_poses(x), []
+        for closure in self.tree.closures:
+            A, B = (self.side_pose(closure, side, x, bodies) for side in "ab")
+            V_a, V_b = world_rates(A), world_rates(B)
+            d = (A[..., :3, 3] - B[..., :3, 3]).real * slides(closure)
+            v = V_a[..., 3:] - V_b[..., 3:] - np.cross(V_b[..., :3], d)
+            R = B[..., :3, :3].real
+            pair = [np.einsum("...ji,...j->...i", R, y) for y in (V_a[..., :3] - V_b[..., :3], v)]
+            out.append(np.concatenate(pair, -1) @ closure.S)
         return np.concatenate(out, -1) if out else np.zeros((*x.shape[:-1], 0))
 
     def closure_jacobian(self, q: Array) -> Array:
@@ -85,11 +86,10 @@ class LoopTwin(Twin):
         return columns.T @ self.coordinate_rates(x)
 
     def closure_error(self, q: Array, u: Array) -> tuple[Array, Array]:
-        """Return S^T [rotation vector; position] of the deformed poses, and Jc u."""
+        """Return S^T [rotation; position] of the deformed poses, and Jc u."""
         out = []
         for closure, G in zip(self.tree.closures, self.relative_poses(q), strict=True):
-            turn = Rotation.from_matrix(G[:3, :3]).as_rotvec()
-            out.append(closure.S.T @ np.r_[turn, G[:3, 3]])
+            out.append(closure.S.T @ np.r_[turn_error(closure, G[:3, :3]), G[:3, 3]])
         return np.concatenate(out) if out else np.zeros(0), self.closure_jacobian(q) @ u
 
     # -- closure accelerations at udot = 0 ------------------------------------------------------
@@ -137,10 +137,10 @@ class LoopTwin(Twin):
         """Differentiate S^T R_B^T [w_a - w_b; v_a - v_b - w_b x d], B carried by its body."""
         r_a, _, V_a, A_a, _ = motions[closure.name, "a"]
         r_b, R_b, V_b, A_b, w = motions[closure.name, "b"]
-        V, A, d = V_a - V_b, A_a - A_b, r_a - r_b
+        V, A, d = V_a - V_b, A_a - A_b, (r_a - r_b) * slides(closure)
         turn = A[:3] - np.cross(w, V[:3])
-        slide = A[3:] - np.cross(A_b[:3], d) - np.cross(w, V[3:])
-        slide -= np.cross(w, V[3:] - np.cross(w, d))
+        slide = A[3:] - np.cross(A_b[:3], d) - np.cross(V_b[:3], V[3:] * slides(closure))
+        slide -= np.cross(w, V[3:] - np.cross(V_b[:3], d))
         return closure.S.T @ turned(R_b.T, np.r_[turn, slide])
 
     # -- dynamics -------------------------------------------------------------------------------
@@ -187,7 +187,8 @@ class LoopTwin(Twin):
     def closure_forces(self, q: Array, multipliers: Array) -> dict[str, Array]:
         """Return the closures' wrenches as forces on nodes, about the node, body axes.
 
-        The wrench acts at A's origin on both bodies, with opposite signs.
+        The wrench acts at A's origin on A, and on B as if attached to it, with opposite sign;
+        where A's origin is B's, at B's.
         """
         x = self.rest(q)
         bodies = self.body_poses(x)
@@ -201,11 +202,36 @@ class LoopTwin(Twin):
                 if body == GROUND:
                     continue
                 at_node = bodies[body] @ node_pose(self.tree.bodies[body], node, x[self.eta[body]])
-                load = shift(A[:3, 3] - at_node[:3, 3]).T @ turned(B[:3, :3], sign * wrench)
+                point = A if side == "a" or slides(closure) else B
+                load = shift(point[:3, 3] - at_node[:3, 3]).T @ turned(B[:3, :3], sign * wrench)
                 name = f"{self.tree.bodies[body].name}.{self.tree.bodies[body].nodes[node].name}"
                 load = turned(at_node[:3, :3].T, load)
                 out[name] = out.get(name, np.zeros(6)) + load
         return out
+
+
+def slides(closure: Closure) -> bool:
+    """Tell whether A's origin may leave B's."""
+    return int(np.sum(np.all(closure.S[:3] == 0.0, axis=0))) < 3
+
+
+def turn_error(closure: Closure, R: Array) -> Array:
+    """Return the rotation of A against B that counts as an error or as a coordinate.
+
+    All rotations held: the rotation vector. About one axis free: the shortest turn of the axis
+    out of its place, plus the angle about it. None held: zero.
+    """
+    turns = closure.S[:3, np.all(closure.S[3:] == 0.0, axis=0)]
+    if turns.shape[1] == 3:
+        return Rotation.from_matrix(R).as_rotvec()
+    if turns.shape[1] == 2:
+        h = np.cross(*turns.T)
+        across = np.cross(h, R @ h)
+        sine = np.linalg.norm(across)
+        tilt = across * (np.arctan2(sine, h @ R @ h) / sine if sine > 0.0 else 1.0)
+        untilted = Rotation.from_rotvec(-tilt).as_matrix() @ R
+        return tilt + h * (h @ Rotation.from_matrix(untilted).as_rotvec())
+    return np.zeros(3)
 
 
 def least_squares(A: Array, b: Array) -> Array:
