@@ -14,14 +14,17 @@ from darts_py.multibody.elimination import factorise
 
 # Pivots of a unit-diagonal Gram matrix are squared sines: two rows count as one below 3e-6 rad.
 RANK_TOLERANCE = 1e-11
+IMMOBILE = 1e-20  # a row this much smaller than the largest is rounding: nothing can move there
 
 
 @inlined
 def solve_semidefinite(A, b, x, T, t, order):
     """Solve A x = b and return A's rank; its lower triangle is overwritten, the rest is scratch."""
-    n = b.shape[0]
+    n, least = b.shape[0], 0.0
+    for i in range(n):
+        least = max(least, IMMOBILE * A[i, i])
     for i in range(n):  # x holds the scale until the end
-        x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > 0.0 else 0.0
+        x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > least else 0.0
         order[i] = i
     for i in range(n):
         for j in range(i + 1):
