@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from darts_py.multibody.tree import GROUND, Closure, Tree
 from tests.reference.joint_kinds import rotation
 from tests.reference.loops import LoopTwin
 from tests.reference.poses import Array, inverse, twist_exponential
+from tests.reference.trees import random_state
 
 Rng = np.random.Generator
 
@@ -68,10 +70,31 @@ def random_closure(
     )
 
 
-def with_closures(rng: Rng, tree: Tree, *kinds: str) -> Tree:
-    """Return the tree with random closures of these kinds."""
-    closures = [random_closure(rng, tree, f"c{k}", kind) for k, kind in enumerate(kinds)]
-    return replace(tree, closures=tuple(closures))
+def with_closures(rng: Rng, tree: Tree, *kinds: str, ends: tuple[int, int] | None = None) -> Tree:
+    """Return the tree with random closures of these kinds whose rows are independent."""
+    q = random_state(tree, rng)[0]
+    for k, kind in enumerate(kinds):
+        for _ in range(200):
+            closure = random_closure(rng, tree, f"c{k}", kind, ends)
+            more = replace(tree, closures=(*tree.closures, closure))
+            if independent(more, q):
+                break
+        else:
+            raise AssertionError(f"no place for another {kind}")
+        tree = more
+    return tree
+
+
+def independent(tree: Tree, q: Array, given: Sequence[int] = ()) -> bool:
+    """Tell whether the closures' rows are far from dependent where `given` speeds are prescribed.
+
+    Dependent rows have a solution only in closed states; random states are not closed.
+    """
+    twin = LoopTwin(tree)
+    free = twin.free_speeds()
+    free[list(given)] = False
+    J = twin.closure_jacobian(q)[:, free]
+    return min(J.shape) == J.shape[0] and bool(np.linalg.svd(J)[1][-1] > 0.05)
 
 
 def closed_at(tree: Tree, q: Array, rng: Rng | None = None, free: float = 0.3) -> Tree:
