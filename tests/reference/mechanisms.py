@@ -28,7 +28,7 @@ class OneDegree:
     slope: Callable[[float], float]  # V'
 
     def run(self, s: float, rate: float, times: Array) -> Array:
-        """Return s and its rate at the given times.                                   (2, n)"""
+        """Return s and its rate at the given times, (2, n)."""
 
         def acceleration(_: float, x: Array) -> list[float]:
             inertia, change = self.inertia(x[0])
