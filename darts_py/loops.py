@@ -132,7 +132,7 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
         raise ArgumentError(
             "q", got=f"loops that stay open by {gap:.3g} m or rad after {MAX_STEPS} Newton steps",
             expected="coordinates near a closed configuration",
-            hint="start nearer (a Plant takes q=...), and not in a dead centre or with a joint locked",
+            hint="start nearer (a Plant takes q=...), not in a dead centre, no joint locked",
         )  # fmt: skip
     project_velocity(rules.still, w, rules.rest, q, u)
     return q, u

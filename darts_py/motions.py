@@ -75,7 +75,7 @@ class Motion:
         end_s: float,
         *,
         of: str = "position",
-        tolerance: float = 1e-9,
+        tolerance: float = 1e-11,
     ) -> Motion:
         """Return a function of time, fitted by polynomials before the run.
 
@@ -87,7 +87,8 @@ class Motion:
             start_s: where the fit begins.
             end_s: where it ends.
             of: what the function returns.
-            tolerance: relative error of the fit.
+            tolerance: error of the fit, relative to the largest value. Where positions are
+                fitted, accelerations are good to about its square root less a digit.
         """
         _check_of(of)
         span = vector("start_s, end_s", [start_s, end_s], 2)
