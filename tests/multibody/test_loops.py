@@ -178,6 +178,31 @@ def test_loops_through_spread_mass_agree(terms: str) -> None:
     assert_close(got, twin.solve(q, u, tau, terms=terms).udot, RTOL)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_calls_leave_no_trace_in_the_model(name: str) -> None:
+    """Whatever was asked before, with any speeds prescribed: the same bits as the first time."""
+    tree, rng = _several(name, 3)
+    used = Spacecraft(tree)
+    q, u = random_state(tree, rng)
+    tau = rng.normal(size=used.n_speeds)
+    free = np.flatnonzero(LoopTwin(tree).free_speeds())
+    for share in (0.0, 0.3, 0.0, 0.2, 0.1):
+        given = [int(k) for k in free if rng.random() < share]
+        while not independent(tree, q, given):
+            given.pop()
+        named = {used.speed_names[k]: float(rng.normal()) for k in given}
+        results = [
+            (
+                darts_py.hybrid_dynamics(model, q, u, tau, prescribed=named),
+                darts_py.forward_dynamics(model, q, u, tau),
+                np.array(list(darts_py.closure_loads(model, q, u, tau).values())),
+            )
+            for model in (used, Spacecraft(tree))
+        ]
+        for old, new in zip(*[(*r[0], *r[1:]) for r in results], strict=True):
+            np.testing.assert_array_equal(old, new)
+
+
 # -- redundancy -----------------------------------------------------------------------------------
 
 
