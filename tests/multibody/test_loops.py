@@ -87,8 +87,10 @@ def _compare(
 # -- accelerations --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize("side", ["bodies", "to ground", "from ground"])
+@pytest.mark.parametrize(
+    ("side", "terms"),
+    [("bodies", "rl"), ("bodies", "crl"), ("to ground", "crl"), ("from ground", "rl")],
+)
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_constrained_accelerations_agree_for_every_closure(
     kind: str, side: str, terms: str
