@@ -36,7 +36,7 @@ def build_joint(
     path, n_faults = ("joints", name), len(log)
     stages = _stages(spec, path, log)
     parent_node = _parent_node(spec, path, bodies, log)
-    child_node = _node(spec.child, spec.child_node, (*path, "child_node"), bodies, log)
+    child_node = find_node(spec.child, spec.child_node, (*path, "child_node"), bodies, log)
     if len(log) > n_faults or spec.child not in bodies:
         return None
     if spec.parent != GROUND_NAME and spec.parent not in bodies:
@@ -84,14 +84,14 @@ def _parent_node(
     spec: Attachment, path: Path, bodies: Mapping[str, BodyNodes], log: FaultLog
 ) -> int:
     if spec.parent != GROUND_NAME:
-        return _node(spec.parent, spec.parent_node, (*path, "parent_node"), bodies, log)
+        return find_node(spec.parent, spec.parent_node, (*path, "parent_node"), bodies, log)
     if spec.parent_node is not None:
         hint = "place the joint with parent_offset_m"
         log.add((*path, "parent_node"), show(spec.parent_node), "no node: ground has none", hint)
     return 0
 
 
-def _node(
+def find_node(
     body: str, node: str | None, path: Path, bodies: Mapping[str, BodyNodes], log: FaultLog
 ) -> int:
     """Return a node's number in its body."""
@@ -131,5 +131,8 @@ def _passive_arrays(passives: list[Passive]) -> dict[str, np.ndarray | None]:
         arrays["damping"] = gather("damping")
     if np.isfinite(gather("lower")).any() or np.isfinite(gather("upper")).any():
         keys = ("lower", "upper", "stop_stiffness", "stop_damping")
+        arrays |= {key: gather(key) for key in keys}
+    if gather("breakaway").any():
+        keys = ("coulomb", "breakaway", "stribeck_rate", "creep_rate")
         arrays |= {key: gather(key) for key in keys}
     return arrays

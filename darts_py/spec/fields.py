@@ -29,7 +29,7 @@ SYMMETRY = 1e-9  # relative; matrices are typed by hand or printed to fewer digi
 
 FAULT = "darts_fault"  # error type of the checks below; context: got, expected, hint
 NO_FORM = "darts_no_form"  # no member of a union fits; the message is what was expected
-NO_TYPE = "darts_no_type"  # no joint type fits; the message lists the types
+NO_TYPE = "darts_no_type"  # no type of joint or closure fits; the message lists the types
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
 
@@ -41,6 +41,20 @@ def refuse(got: str, expected: str, hint: str = "") -> NoReturn:
 def choice(form: Callable[[object], str | None], expected: str) -> Discriminator:
     """Tell the members of a union apart by `form`; what fits none is a fault."""
     return Discriminator(form, custom_error_type=NO_FORM, custom_error_message=expected)
+
+
+def by_type(known: tuple[str, ...]) -> Discriminator:
+    """Tell the members of a union apart by their key `type`."""
+
+    def form(value: object) -> str | None:
+        if isinstance(value, Spec):
+            return f"<{getattr(value, 'type', '')}>"
+        if not isinstance(value, dict):
+            return None
+        word = cast("dict[str, object]", value).get("type")
+        return f"<{word}>" if isinstance(word, str) and word in known else None
+
+    return Discriminator(form, custom_error_type=NO_TYPE, custom_error_message=", ".join(known))
 
 
 class Spec(BaseModel):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from annotated_types import Len
-from pydantic import Discriminator, Field, Strict, Tag
+from pydantic import Field, Strict, Tag
 from typing_extensions import override
 
 from darts_py.multibody.joint_types import Stages, compound
 from darts_py.spec.bodies import ZERO
-from darts_py.spec.fields import NO_TYPE, Spec, Vector3
+from darts_py.spec.fields import Vector3, by_type
 from darts_py.spec.motions import (
     Cylindrical,
     Fixed,
@@ -42,20 +42,6 @@ STAGE_TYPES = (
 JOINT_TYPES = ("fixed", *STAGE_TYPES, "free", "compound")
 
 
-def _by_type(known: tuple[str, ...]) -> Discriminator:
-    """Tell joints apart by their `type`."""
-
-    def form(value: object) -> str | None:
-        if isinstance(value, Spec):
-            return f"<{getattr(value, 'type', '')}>"
-        if not isinstance(value, dict):
-            return None
-        word = cast("dict[str, object]", value).get("type")
-        return f"<{word}>" if isinstance(word, str) and word in known else None
-
-    return Discriminator(form, custom_error_type=NO_TYPE, custom_error_message=", ".join(known))
-
-
 StageSpec = Annotated[
     Annotated[Revolute, Tag("<revolute>")]
     | Annotated[Prismatic, Tag("<prismatic>")]
@@ -65,7 +51,7 @@ StageSpec = Annotated[
     | Annotated[Spherical, Tag("<spherical>")]
     | Annotated[Planar, Tag("<planar>")]
     | Annotated[Map, Tag("<map>")],
-    _by_type(STAGE_TYPES),
+    by_type(STAGE_TYPES),
 ]
 
 
@@ -155,5 +141,5 @@ JointSpec = Annotated[
     | Annotated[FreeJoint, Tag("<free>")]
     | Annotated[MapJoint, Tag("<map>")]
     | Annotated[CompoundJoint, Tag("<compound>")],
-    _by_type(JOINT_TYPES),
+    by_type(JOINT_TYPES),
 ]

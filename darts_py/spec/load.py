@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -10,23 +11,25 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from darts_py.errors import ArgumentError, Fault, ModelError
-from darts_py.multibody.tree import GROUND, Body, Joint, Tree
+from darts_py.multibody.tree import GROUND, Body, Closure, Joint, Tree
 from darts_py.spec.bodies import BodySpec, FlexibleBody, RigidBody
 from darts_py.spec.build_bodies import build_body
+from darts_py.spec.build_closures import build_closure, check_references
 from darts_py.spec.build_joints import BodyNodes, build_joint, rigid_node_names
+from darts_py.spec.closures import ClosureSpec, Frames
 from darts_py.spec.document import MAX_BYTES, read_document
 from darts_py.spec.faults import FaultLog, show
-from darts_py.spec.fields import Name
+from darts_py.spec.fields import NAME_PATTERN
 from darts_py.spec.freedom import check_freedoms
 from darts_py.spec.joints import GROUND_NAME, Attachment, JointSpec
-from darts_py.spec.model_file import Header, validate
+from darts_py.spec.model_file import NAME_RULE, SECTIONS, Header, validate
 from darts_py.spec.shipped import find_model
 from darts_py.spec.topology import read_topology
 
 _HEADER: TypeAdapter[Header] = TypeAdapter(Header)
-_NAME: TypeAdapter[str] = TypeAdapter(Name)
 _BODY: TypeAdapter[RigidBody | FlexibleBody] = TypeAdapter(BodySpec)
 _JOINT: TypeAdapter[Attachment] = TypeAdapter(JointSpec)
+_CLOSURE: TypeAdapter[Frames] = TypeAdapter(ClosureSpec)
 
 
 def load_tree(path: str | Path) -> Tree:
@@ -89,29 +92,33 @@ class _Loader:
         for name, raw in raw_joints.items():
             spec = validate(_JOINT, raw, ("joints", name), self.log)
             joints[name] = build_joint(name, spec, known, self.log) if spec else None
+        closures = self._closures(raw_bodies, raw_joints, known)
         if not topology.sound:
             return None
         inboard = [joints[topology.inboard[name]] for name in bodies]
         parents = [topology.parents[topology.inboard[name]] for name in bodies]
         numbers = [known[name].index if name != GROUND_NAME else GROUND for name in parents]
         check_freedoms(list(bodies.values()), inboard, numbers, self.log)
-        return self._tree(header, list(bodies.values()), inboard)
+        return self._tree(header, list(bodies.values()), inboard, closures)
 
     def _header(self) -> Header | None:
-        """Check the top level; bodies and joints are told apart and checked one by one."""
-        rest = {key: v for key, v in self.data.items() if key not in ("bodies", "joints")}
+        """Check the top level; the entries of its sections are checked one by one."""
+        rest = {key: v for key, v in self.data.items() if key not in SECTIONS}
         return validate(_HEADER, rest, (), self.log)
 
     def _section(self, key: str) -> dict[str, Any]:
-        """Return `bodies` or `joints`, whose names are checked; empty if it is no mapping."""
+        """Return a section, whose names are checked; empty if it is no mapping."""
         value: object = self.data.get(key)
+        if key == "closures" and value in (None, {}):
+            return {}
         if not isinstance(value, dict) or not value:
             expected = f"a mapping of {key} by name"
             self.log.add((key,), show(cast("object", value)), expected, at_key=True)
             return {}
         section = cast("dict[str, Any]", value)
         for name in section:
-            validate(_NAME, name, (key, name), self.log)
+            if not re.fullmatch(NAME_PATTERN, name):
+                self.log.add((key, name), show(name), NAME_RULE, at_key=True)
         if key == "bodies" and GROUND_NAME in section:
             hint = "ground is the world itself"
             self.log.add((key, GROUND_NAME), GROUND_NAME, "another name", hint, at_key=True)
@@ -133,15 +140,35 @@ class _Loader:
                 known[name] = BodyNodes(index, True, _raw_nodes(raw_bodies[name]))
         return known
 
+    def _closures(
+        self,
+        raw_bodies: Mapping[str, Any],
+        raw_joints: Mapping[str, Any],
+        known: Mapping[str, BodyNodes],
+    ) -> list[Closure | None]:
+        closures: list[Closure | None] = []
+        for name, raw in self._section("closures").items():
+            check_references(name, raw, raw_bodies, raw_joints, self.log)
+            spec = validate(_CLOSURE, raw, ("closures", name), self.log)
+            closures.append(build_closure(name, spec, known, self.log) if spec else None)
+        return closures
+
     def _tree(
-        self, header: Header | None, bodies: list[Body | None], joints: list[Joint | None]
+        self,
+        header: Header | None,
+        bodies: list[Body | None],
+        joints: list[Joint | None],
+        closures: list[Closure | None],
     ) -> Tree | None:
-        built_bodies = [body for body in bodies if body is not None]
-        built_joints = [joint for joint in joints if joint is not None]
-        if header is None or len(built_bodies) < len(bodies) or len(built_joints) < len(joints):
+        if header is None or None in bodies or None in joints or None in closures:
             return None
-        gravity = np.array(header.gravity_m_s2)
-        return Tree(header.name, tuple(built_bodies), tuple(built_joints), gravity)
+        return Tree(
+            header.name,
+            tuple(body for body in bodies if body is not None),
+            tuple(joint for joint in joints if joint is not None),
+            np.array(header.gravity_m_s2),
+            tuple(closure for closure in closures if closure is not None),
+        )
 
 
 def _raw_nodes(raw: object) -> list[str] | None:

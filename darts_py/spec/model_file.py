@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from darts_py.spec import fields
 from darts_py.spec.bodies import ZERO, BodySpec
+from darts_py.spec.closures import ClosureSpec
 from darts_py.spec.document import Path
 from darts_py.spec.faults import FaultLog, listing, show, suggest
 from darts_py.spec.fields import Name, Spec, Vector3
@@ -17,14 +18,14 @@ from darts_py.spec.joints import JointSpec
 T = TypeVar("T")
 
 LATER = {
-    "closures": "closed loops come in a later version of the format",
     "devices": "devices come in a later version of the format",
 }
+SECTIONS = ("bodies", "joints", "closures")  # mappings by name, each entry checked alone
 NAME_RULE = "a letter, then letters, digits or _ (64 at most)"
 
 
 class Header(Spec):
-    """What a model file says besides bodies and joints."""
+    """What a model file says besides bodies, joints and closures."""
 
     darts_model: Literal[1] = Field(description="version of the format")
     name: Name = Field(description="what logs and tables call the spacecraft")
@@ -33,8 +34,8 @@ class Header(Spec):
 
     @classmethod
     def known_keys(cls) -> list[str]:
-        """Return the keys of the top level; bodies and joints are checked apart."""
-        return [*Header.model_fields, "bodies", "joints"]
+        """Return the keys of the top level; its sections are checked apart."""
+        return [*Header.model_fields, *SECTIONS]
 
 
 class ModelFile(Header):
@@ -43,6 +44,9 @@ class ModelFile(Header):
     bodies: dict[Name, BodySpec] = Field(min_length=1, description="bodies by name")
     joints: dict[Name, JointSpec] = Field(
         min_length=1, description="joints by name; every body is the child of exactly one"
+    )
+    closures: dict[Name, ClosureSpec] = Field(
+        default={}, description="closures by name; each ties two frames and so closes a loop"
     )
 
 

@@ -274,7 +274,7 @@ def _require_dampers_only(columns: list[NumberElements | None]) -> None:
             fault = Fault(
                 "joint",
                 "a spring or stop on a map that rotates freely",
-                "dampers only: its coordinates are a quaternion",
+                "dampers and friction only: its coordinates are a quaternion",
                 "use type: spherical or type: free for springs",
             )
             raise ModelError([fault])

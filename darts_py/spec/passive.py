@@ -1,4 +1,4 @@
-"""Springs, dampers and soft stops of a joint coordinate, with units in the keys.
+"""Springs, dampers, soft stops and friction of a joint coordinate, with units in the keys.
 
 Three families differ in units only: angles (rad), slides (m), and the coordinates of a general
 joint map, which are pure numbers. Aliases carry the units; the code reads the plain names.
@@ -13,6 +13,8 @@ from pydantic import Field, model_validator
 
 from darts_py.spec.fields import NonNegative, Number, Positive, Spec, refuse
 
+CREEP_RATE = 1e-3  # rad/s, m/s or 1/s: sticking joints creep at most about this fast
+
 
 @dataclass(frozen=True)
 class Passive:
@@ -25,6 +27,10 @@ class Passive:
     upper: float = float("inf")
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0
+    coulomb: float = 0.0
+    breakaway: float = 0.0
+    stribeck_rate: float = 1.0  # without effect where breakaway is coulomb
+    creep_rate: float = CREEP_RATE
 
 
 class Spring(Spec):
@@ -49,6 +55,31 @@ class Stops(Spec):
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
             got = f"lower limit {self.lower:g} and upper limit {self.upper:g}"
             refuse(got, "a lower limit below the upper limit")
+        return self
+
+
+class Friction(Spec):
+    """Dry friction: -(Fc + (Fs - Fc) / (1 + (v / vs)^2)) v / sqrt(v^2 + vc^2) on a speed v.
+
+    Fc coulomb, Fs breakaway, vs stribeck_rate, vc creep_rate.
+    """
+
+    coulomb: NonNegative
+    breakaway: NonNegative | None = None
+    stribeck_rate: Positive | None = None
+    creep_rate: Positive = CREEP_RATE
+
+    @model_validator(mode="after")
+    def _falling(self) -> Self:
+        if self.breakaway is None or self.breakaway == self.coulomb:
+            return self
+        if self.breakaway < self.coulomb:
+            got = f"breakaway friction {self.breakaway:g} below coulomb friction {self.coulomb:g}"
+            refuse(got, "breakaway friction of at least the coulomb friction")
+        if self.stribeck_rate is None:
+            key = type(self).model_fields["stribeck_rate"].alias or "stribeck_rate"
+            hint = "the speed at which half of the excess over coulomb friction is gone"
+            refuse("breakaway above coulomb friction, and no rate", f"the key '{key}'", hint)
         return self
 
 
@@ -98,16 +129,77 @@ class NumberStops(Stops):
     damping: NonNegative = Field(default=0.0, alias="damping_n_m_s")
 
 
-def _gather(spring: Spring | None, damping: float, stops: Stops | None) -> Passive:
+class AngleFriction(Friction):
+    """Dry friction of an angle."""
+
+    coulomb: NonNegative = Field(alias="coulomb_n_m", description="while it moves")
+    breakaway: NonNegative | None = Field(
+        default=None, alias="breakaway_n_m", description="before it moves; default: coulomb"
+    )
+    stribeck_rate: Positive | None = Field(
+        default=None, alias="stribeck_rate_rad_s", description="where half of the excess is gone"
+    )
+    creep_rate: Positive = Field(
+        default=CREEP_RATE, alias="creep_rate_rad_s", description="below it friction is viscous"
+    )
+
+
+class SlideFriction(Friction):
+    """Dry friction of a slide."""
+
+    coulomb: NonNegative = Field(alias="coulomb_n", description="while it moves")
+    breakaway: NonNegative | None = Field(
+        default=None, alias="breakaway_n", description="before it moves; default: coulomb"
+    )
+    stribeck_rate: Positive | None = Field(
+        default=None, alias="stribeck_rate_m_s", description="where half of the excess is gone"
+    )
+    creep_rate: Positive = Field(
+        default=CREEP_RATE, alias="creep_rate_m_s", description="below it friction is viscous"
+    )
+
+
+class NumberFriction(Friction):
+    """Dry friction of a coordinate that is a pure number."""
+
+    coulomb: NonNegative = Field(alias="coulomb_n_m", description="while it moves")
+    breakaway: NonNegative | None = Field(
+        default=None, alias="breakaway_n_m", description="before it moves; default: coulomb"
+    )
+    stribeck_rate: Positive | None = Field(
+        default=None, alias="stribeck_rate_per_s", description="where half of the excess is gone"
+    )
+    creep_rate: Positive = Field(
+        default=CREEP_RATE, alias="creep_rate_per_s", description="below it friction is viscous"
+    )
+
+
+class BallSpring(Spec):
+    """A torsion spring, the same about every axis, that pulls the two hinge frames together."""
+
+    stiffness: NonNegative = Field(alias="stiffness_n_m_per_rad")
+
+
+def _gather(
+    spring: Spring | BallSpring | None,
+    damping: float,
+    stops: Stops | None,
+    friction: Friction | None,
+) -> Passive:
     inf = float("inf")
+    rubbing = friction or Friction(coulomb=0.0)
     return Passive(
         stiffness=spring.stiffness if spring else 0.0,
-        rest=spring.rest if spring else 0.0,
+        rest=spring.rest if isinstance(spring, Spring) else 0.0,
         damping=damping,
         lower=-inf if stops is None or stops.lower is None else stops.lower,
         upper=inf if stops is None or stops.upper is None else stops.upper,
         stop_stiffness=stops.stiffness if stops else 0.0,
         stop_damping=stops.damping if stops else 0.0,
+        coulomb=rubbing.coulomb,
+        breakaway=rubbing.coulomb if rubbing.breakaway is None else rubbing.breakaway,
+        stribeck_rate=rubbing.stribeck_rate or 1.0,
+        creep_rate=rubbing.creep_rate,
     )
 
 
@@ -117,10 +209,11 @@ class AngleElements(Spec):
     spring: AngleSpring | None = None
     damping: NonNegative = Field(default=0.0, alias="damping_n_m_s_per_rad")
     stops: AngleStops | None = None
+    friction: AngleFriction | None = None
 
     def passive(self) -> Passive:
         """Return the numbers."""
-        return _gather(self.spring, self.damping, self.stops)
+        return _gather(self.spring, self.damping, self.stops, self.friction)
 
 
 class SlideElements(Spec):
@@ -129,10 +222,11 @@ class SlideElements(Spec):
     spring: SlideSpring | None = None
     damping: NonNegative = Field(default=0.0, alias="damping_n_s_per_m")
     stops: SlideStops | None = None
+    friction: SlideFriction | None = None
 
     def passive(self) -> Passive:
         """Return the numbers."""
-        return _gather(self.spring, self.damping, self.stops)
+        return _gather(self.spring, self.damping, self.stops, self.friction)
 
 
 class NumberElements(Spec):
@@ -141,16 +235,11 @@ class NumberElements(Spec):
     spring: NumberSpring | None = None
     damping: NonNegative = Field(default=0.0, alias="damping_n_m_s")
     stops: NumberStops | None = None
+    friction: NumberFriction | None = None
 
     def passive(self) -> Passive:
         """Return the numbers."""
-        return _gather(self.spring, self.damping, self.stops)
-
-
-class BallSpring(Spec):
-    """A torsion spring, the same about every axis, that pulls the two hinge frames together."""
-
-    stiffness: NonNegative = Field(alias="stiffness_n_m_per_rad")
+        return _gather(self.spring, self.damping, self.stops, self.friction)
 
 
 class BallElements(Spec):
@@ -158,9 +247,8 @@ class BallElements(Spec):
 
     spring: BallSpring | None = None
     damping: NonNegative = Field(default=0.0, alias="damping_n_m_s_per_rad")
+    friction: AngleFriction | None = None
 
     def passive(self) -> Passive:
         """Return the numbers of each of the three speeds."""
-        return Passive(
-            stiffness=self.spring.stiffness if self.spring else 0.0, damping=self.damping
-        )
+        return _gather(self.spring, self.damping, None, self.friction)

@@ -12,7 +12,7 @@ from typing import Any, cast
 from darts_py.spec.faults import FaultLog, listing, show, suggest
 from darts_py.spec.joints import GROUND_NAME
 
-LOOPS_LATER = "closed loops come later, as closures"
+LOOPS = "close a loop with an entry under closures"
 
 
 @dataclass
@@ -55,7 +55,7 @@ def _take_child(
         return hint.removeprefix("did you mean '").removesuffix("'?")
     if child in topology.inboard:
         got = f"'{child}' a second time: it is the child of joint '{topology.inboard[child]}', too"
-        log.add(path, got, "each body the child of one joint", LOOPS_LATER)
+        log.add(path, got, "each body the child of one joint", LOOPS)
     else:
         topology.inboard[child] = joint
     return ""
@@ -91,6 +91,6 @@ def _check_cycles(topology: Topology, log: FaultLog) -> None:
             loop = chain[chain.index(body) :]
             path = ("joints", topology.inboard[loop[0]], "parent")
             got = "a cycle: " + " -> ".join([*loop, loop[0]])
-            log.add(path, got, f"parents that lead to {GROUND_NAME}", LOOPS_LATER)
+            log.add(path, got, f"parents that lead to {GROUND_NAME}", LOOPS)
         for name in chain:
             state[name] = 2

@@ -96,6 +96,18 @@ def quaternion_stage(stage: Stage) -> bool:
     return stage.kind in ("ball", "free")
 
 
+def friction_elements(stages: Sequence[Stage], rng: Rng) -> dict[str, Array]:
+    """Return random dry friction for a joint, some of it without a peak at breakaway."""
+    n = sum(stage.n_speeds for stage in stages)
+    coulomb = rng.uniform(0, 2, n) * (rng.random(n) < 0.8)
+    return {
+        "coulomb": coulomb,
+        "breakaway": coulomb + rng.uniform(0, 2, n) * (rng.random(n) < 0.5),
+        "stribeck_rate": rng.uniform(0.05, 1.0, n),
+        "creep_rate": 10.0 ** rng.uniform(-3, -1, n),
+    }
+
+
 def passive_elements(stages: Sequence[Stage], rng: Rng) -> dict[str, Array]:
     """Return random springs, dampers and soft stops for a joint."""
     n = sum(stage.n_speeds for stage in stages)

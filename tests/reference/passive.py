@@ -1,4 +1,4 @@
-"""Springs, dampers and soft stops of one joint, from their potentials."""
+"""Springs, dampers, soft stops and dry friction of one joint."""
 
 from __future__ import annotations
 
@@ -49,9 +49,19 @@ def coordinate_force(joint: Joint, speeds: slice, x: Array, xdot: Array, first: 
     return out
 
 
+def friction(joint: Joint, beta: Array) -> Array:
+    """Return the friction force on the speeds, as docs/model_format.md words it."""
+    if joint.coulomb is None:
+        return np.zeros(joint.n_speeds)
+    Fc = np.asarray(joint.coulomb, float)
+    Fs = _values(joint.breakaway, joint.n_speeds, 0.0) if joint.breakaway is not None else Fc
+    vs, vc = _values(joint.stribeck_rate, joint.n_speeds, 1.0), np.asarray(joint.creep_rate)
+    return -(Fc + (Fs - Fc) / (1 + (beta / vs) ** 2)) * beta / np.sqrt(beta**2 + vc**2)
+
+
 def joint_force(joint: Joint, q: Array, beta: Array) -> Array:
     """Return the passive generalized force on the speeds beta."""
-    out = -_values(joint.damping, joint.n_speeds, 0.0) * beta
+    out = friction(joint, beta) - _values(joint.damping, joint.n_speeds, 0.0) * beta
     stiffness = _values(joint.stiffness, joint.n_speeds, 0.0)
     for stage, coords, speeds in split(joint):
         first_q, first_u = scalar_part(stage)

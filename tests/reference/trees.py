@@ -17,6 +17,7 @@ from tests.reference.joint_kinds import (
     ALL_KINDS,
     JOINTS,
     cross_matrix,
+    friction_elements,
     passive_elements,
     quaternion_stage,
     rotation,
@@ -104,6 +105,7 @@ class Options:
     branching: float = 0.5  # 0: a chain; 1: parents drawn evenly
     shuffled: bool = True  # parents may come later in the file
     passive: float = 0.0  # share of joints with springs, dampers and stops
+    friction: float = 0.0  # share of joints with dry friction
     locked: float = 0.0  # share of locked joints
     gravity: bool = True
 
@@ -133,6 +135,8 @@ def _joint(rng: Rng, name: str, parent: int, bodies: Sequence[Body], options: Op
     kind = _kind(rng, parent, bodies, options)
     stages = JOINTS[kind](rng)
     springs = passive_elements(stages, rng) if stages and rng.random() < options.passive else {}
+    if stages and options.friction and rng.random() < options.friction:
+        springs |= friction_elements(stages, rng)
     n_parent_nodes = 1 if parent == GROUND else len(bodies[parent].nodes)
     return Joint(
         name,

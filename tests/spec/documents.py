@@ -62,6 +62,28 @@ joints:
     child: wheel
 """
 
+LOOPED = (
+    SOUND
+    + """\
+    friction: {coulomb_n_m: 0.1, breakaway_n_m: 0.2, stribeck_rate_rad_s: 0.05}
+closures:
+  strut:
+    type: revolute
+    axis: [0, 0, 2]
+    a: panel
+    a_node: tip
+    a_offset_m: [0, 0, 0.1]
+    b: wheel
+    b_rotation: {axis: [0, 0, 1], angle_deg: 90}
+  tether:
+    type: ball
+    a: bus
+    a_node: port
+    b: ground
+    b_offset_m: [0, 2, 0]
+"""
+)
+
 
 def changed(old: str, new: str, text: str = SOUND) -> str:
     """Replace the one place where `old` stands."""

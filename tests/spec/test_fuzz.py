@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from darts_py.errors import ModelError
 from darts_py.spec import find_model, load_tree
-from tests.spec.documents import SOUND
+from tests.spec.documents import LOOPED, SOUND
 
 ZOO = find_model("joint_zoo").read_text(encoding="utf-8")
 QUICK = settings(
@@ -83,9 +83,9 @@ def mangle(data: st.DataObject, document: dict) -> None:
 
 
 @QUICK
-@given(data=st.data(), zoo=st.booleans(), count=st.integers(1, 4))
-def test_mangled_values_only_ever_give_faults(data: st.DataObject, zoo: bool, count: int) -> None:
-    document = yaml.safe_load(yaml.safe_dump(yaml.safe_load(ZOO if zoo else SOUND)))
+@given(data=st.data(), text=st.sampled_from([ZOO, SOUND, LOOPED]), count=st.integers(1, 4))
+def test_mangled_values_only_ever_give_faults(data: st.DataObject, text: str, count: int) -> None:
+    document = yaml.safe_load(yaml.safe_dump(yaml.safe_load(text)))
     for _ in range(count):
         mangle(data, document)
     survives(yaml.safe_dump(document, sort_keys=False))

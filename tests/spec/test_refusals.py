@@ -63,10 +63,10 @@ STRUCTURE = {
         ["2 values", "3 values"],
     ),
     "wrong version": ("darts_model: 1", "darts_model: @@2", "darts_model", ["format version 1"]),
-    "later closures": (
+    "later devices": (
         "joints:\n",
-        "@@closures: {}\njoints:\n",
-        "closures",
+        "@@devices: {}\njoints:\n",
+        "devices",
         ["come in a later version"],
     ),
     "misspelt at the top": (
@@ -229,7 +229,7 @@ PHYSICS = {
         "    type: map\n    map: @@[[1, 0, 0], [0, 1, 0], [0, 0, 1], "
         "[0, 0, 0], [0, 0, 0], [0, 0, 0]]\n    coordinates: {c1: {spring: {stiffness_n_m: 1}}}\n",
         "joints.spin.map",
-        ["dampers only"],
+        ["dampers and friction only"],
     ),
     "stages that repeat": (
         "    type: revolute\n" + AXIS,

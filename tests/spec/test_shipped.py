@@ -29,8 +29,10 @@ from tests.reference.twin import Twin
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = [
     "arm_satellite",
+    "bricard",
     "double_pendulum",
     "flexible_satellite",
+    "four_bar",
     "free_free_boom",
     "golden",
     "joint_zoo",
