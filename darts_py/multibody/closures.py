@@ -44,6 +44,9 @@ from darts_py.spatial.vector import (
     vec3,
 )
 
+SUSPECT = 1e-3  # of the largest mobility: rows above it can move for certain
+IMMOBILE = 1e-8  # squared: a row that moves 1e-4 of what its parts do, does so by a gap
+
 
 @inlined
 def constrain(m, w, q, u, conserving):
@@ -66,6 +69,7 @@ def constrain(m, w, q, u, conserving):
     n, below = row.shape[1], loop.column.shape[0]
     Lam, normal = loop.column[below - 2 * n : below - n], loop.column[below - n :]
     _fill_inverse_inertia(m, w, Lam)
+    _find_immobile(m, w, Lam, row[SPARE])
     solve_semidefinite(Lam, row[REST], row[FORCE], normal, row[SPARE], loop.order)
     _apply_forces(m, w)
 
@@ -147,7 +151,7 @@ def _pass_chain(m, w, begin, end, F, first, last, unload):
         if body.form == FORM_REVOLUTE:
             _pass_axis(m, w, b, F, first, last)
         elif body.form == FORM_CARRIED:
-            _pass_carried(w, b, w.given[body.u_start], F, first, last)
+            _pass_carried(m, w, b, F, first, last)
         else:
             _pass_general(m, w, b, F, first, last)
         if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
@@ -178,13 +182,16 @@ def _pass_axis(m, w, b, F, first, last):
 
 
 @inlined
-def _pass_carried(w, b, given, F, first, last):
+def _pass_carried(m, w, b, F, first, last):
     """Pass forces through a body that turns as prescribed."""
-    link = w.loop.link[b]
+    link, E, rest = w.loop.link[b], w.loop.column[12 + m.mode.shape[0] :], w.loop.row[REST]
+    speed = m.body[b].u_start
+    given = w.given[speed]
     for r in range(first, last):
         n, f = _force(F, r)
-        moved = given * (dot(vec3(link.h), n) + dot(tail3(link.h), f))
-        w.loop.row[REST, r] += moved + dot(n, vec3(link.a)) + dot(f, tail3(link.a))
+        E[speed, r] = 0.0
+        rest[r] += given * (dot(vec3(link.h), n) + dot(tail3(link.h), f))
+        rest[r] += dot(n, vec3(link.a)) + dot(f, tail3(link.a))
 
 
 @inlined
@@ -293,6 +300,47 @@ def _fill_inverse_inertia(m, w, Lam):
 
 
 @inlined
+def _find_immobile(m, w, Lam, floor):
+    """Write for each row below which mobility it is a row in which nothing can move.
+
+    A planar mechanism held in three dimensions has such rows; tiny gaps make them tiny, not zero,
+    and a force along them would be huge. Rows of usual size are not looked at.
+    """
+    largest = 0.0
+    for r in range(floor.shape[0]):
+        floor[r] = 0.0
+        largest = max(largest, Lam[r, r])
+    for c in range(m.closure.shape[0]):
+        closure = m.closure[c]
+        for r in range(closure.row_first, closure.row_first + closure.n_rows):
+            if Lam[r, r] < SUSPECT * largest:
+                floor[r] = IMMOBILE * _mobility_without_cancellation(m, w, c, r)
+
+
+@inlined
+def _mobility_without_cancellation(m, w, c, r):
+    """J M^-1 J^T of one row, if no two terms of an innovation had cancelled."""
+    closure, frame, E = m.closure[c], w.loop.frame[c], w.loop.column[12 + m.mode.shape[0] :]
+    S, R_B = closure.S[r - closure.row_first], mat9(frame.R_B)
+    n, f = times(R_B, vec3(S)), times(R_B, tail3(S))
+    total = 0.0
+    for i in range(closure.path_first, closure.path_last):
+        b = m.path[i]
+        body, link = m.body[b], w.loop.link[b]
+        # the force at the body's hinge, and the arm it has there
+        arm = sub(vec3(frame.r_a), vec3(link.r))
+        size = dot(n, n) + dot(f, f) * (1.0 + dot(arm, arm))
+        if body.form == FORM_REVOLUTE:
+            total += size * w.body[b].d
+        elif body.form != FORM_CARRIED and not body.locked:
+            for j in range(body.n_hinge):
+                total += size / (w.hinge[b].L[j, j] * w.hinge[b].L[j, j])
+        for k in range(body.n_modes):
+            total += E[body.u_start + k, r] * E[body.u_start + k, r]
+    return total
+
+
+@inlined
 def _apply_forces(m, w):
     """Let the constraint forces act on the innovations of the motion."""
     E, force = w.loop.column[12 + m.mode.shape[0] :], w.loop.row[FORCE]
@@ -330,6 +378,8 @@ def load_loops(m, w):
         n_a, f_a, n_b, f_b = frame_forces(m, w, c, n, f)
         _load_flexible(m, w, closure.body_a, vec3(closure.x_a), closure.hook_a, n_a, f_a)
         _load_flexible(m, w, closure.body_b, vec3(closure.x_b), closure.hook_b, n_b, f_b)
+    for k in range(12 + m.mode.shape[0], 12 + m.mode.shape[0] + m.speed.shape[0]):
+        w.loop.column[k, 0] = 0.0  # innovations of forces that are not row 0's alone
 
 
 @inlined

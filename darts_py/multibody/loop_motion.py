@@ -37,6 +37,8 @@ from darts_py.spatial.vector import (
 def sweep_links(m, w, u, conserving):
     """Pose and velocity of the bodies on loops in the reference frame, base to tips.
 
+    In CRL it is the velocity of the pose, which shows no bending; w.body has the other one.
+
     The frame is the ground's where loops pass through it, otherwise the root body's, so that a
     spacecraft far from the world's origin loses no digits. About one origin and in one set of
     axes a velocity is a sum over joints, and a force is the same all along its path.
@@ -56,10 +58,11 @@ def sweep_links(m, w, u, conserving):
             put(add(r_p, times(R_p, l)), link.r)
         if on_one_axis(body):
             _place_axis(link, own, u[body.u_start], vec3(above.V), tail3(above.V))
-            if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
+        else:
+            _place_joint(m, w, b, u, conserving)
+        if not conserving and body.parent < m.body.shape[0]:
+            if m.body[body.parent].n_modes > 0:
                 _add_bending(m, w, b, u, l)
-        elif not conserving:
-            _place_joint(m, w, b, u, l)
 
 
 @inlined
@@ -77,19 +80,17 @@ def _place_axis(link, own, rate, ww, vv):
 
 
 @inlined
-def _place_joint(m, w, b, u, l):
-    """Velocity of any body: its parent's, bending of the parent, joint and own bending."""
+def _place_joint(m, w, b, u, conserving):
+    """Velocity of any body: its parent's, its joint's, and (RL) its own bending's."""
     body, hinge, link = m.body[b], w.hinge[b], w.loop.link[b]
     R, r, above = mat9(link.R), vec3(link.r), w.loop.link[body.parent].V
     hw, hv = vec3(hinge.hb), tail3(hinge.hb)
-    for k in range(body.n_modes):
+    for k in range(0 if conserving else body.n_modes):
         s, Pd = u[body.u_start + k], m.mode[body.mode_first + k].Pd
         hw, hv = sub(hw, scale(s, vec3(Pd))), sub(hv, scale(s, tail3(Pd)))
     hw = times(R, hw)
     hv = add(times(R, hv), cross(r, hw))
     put_pair(add(vec3(above), hw), add(tail3(above), hv), link.V)
-    if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
-        _add_bending(m, w, b, u, l)
 
 
 @inlined
@@ -166,6 +167,10 @@ def measure_loop(m, w, c, u, conserving):
     aw = sub(sub(caw, cbw), cross(rate, w_rel))
     av = sub(sub(sub(cav, cbv), cross(cbw, p)), cross(rate, v_rel))
     if closure.slides:
+        if conserving:  # P follows the poses
+            da = add(tail3(link_a.V), cross(vec3(link_a.V), r_a))
+            db = add(tail3(link_b.V), cross(vec3(link_b.V), r_b))
+            drift = times_t(R_B, sub(da, db))
         av = sub(av, cross(wb, drift))
     for r in range(closure.n_rows):
         S = closure.S[r]

@@ -12,20 +12,21 @@ import math
 from darts_py._jit import inlined
 from darts_py.multibody.elimination import factorise
 
-# Pivots of a unit-diagonal Gram matrix are squared sines: two rows count as one below 3e-6 rad.
-RANK_TOLERANCE = 1e-11
+# Pivots of a unit-diagonal Gram matrix are squared sines: rows that differ by less than 1e-4 rad
+# count as one. Inside a Runge-Kutta step loops are open by so much that they do differ by 1e-5.
+RANK_TOLERANCE = 1e-8
 WELL_CONDITIONED = 1e-5  # pivots above this need no row exchange
-IMMOBILE = 1e-20  # a row this much smaller than the largest is rounding: nothing can move there
 
 
 @inlined
 def solve_semidefinite(A, b, x, T, t, order):
-    """Solve A x = b and return A's rank; its lower triangle is overwritten, the rest is scratch."""
-    n, least = b.shape[0], 0.0
-    for i in range(n):
-        least = max(least, IMMOBILE * A[i, i])
+    """Solve A x = b and return A's rank; a row with A[i, i] <= t[i] is left out.
+
+    A's lower triangle, t, T and order are overwritten.
+    """
+    n = b.shape[0]
     for i in range(n):  # x holds the scale until the end
-        x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > least else 0.0
+        x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > t[i] else 0.0
         order[i] = i
         for j in range(i + 1):
             A[i, j] *= x[i] * x[j]
