@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from darts_py.errors import ArgumentError, Fault, ModelError
 from darts_py.multibody.tree import GROUND, Body, Joint, Tree
-from darts_py.spec.bodies import BodySpec, FlexibleBody, RigidBody
+from darts_py.spec.bodies import AnyBody, BodySpec
 from darts_py.spec.build_bodies import build_body
 from darts_py.spec.build_joints import BodyNodes, build_joint, rigid_node_names
 from darts_py.spec.document import MAX_BYTES, read_document
@@ -25,7 +25,7 @@ from darts_py.spec.topology import read_topology
 
 _HEADER: TypeAdapter[Header] = TypeAdapter(Header)
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
-_BODY: TypeAdapter[RigidBody | FlexibleBody] = TypeAdapter(BodySpec)
+_BODY: TypeAdapter[AnyBody] = TypeAdapter(BodySpec)
 _JOINT: TypeAdapter[Attachment] = TypeAdapter(JointSpec)
 
 
@@ -117,7 +117,7 @@ class _Loader:
             self.log.add((key, GROUND_NAME), GROUND_NAME, "another name", hint, at_key=True)
         return section
 
-    def _body_spec(self, name: str, raw: object) -> RigidBody | FlexibleBody | None:
+    def _body_spec(self, name: str, raw: object) -> AnyBody | None:
         return validate(_BODY, raw, ("bodies", name), self.log)
 
     def _nodes(
