@@ -18,7 +18,7 @@ from darts_py.structures.sparse import Sparse
 
 SYMMETRY = 1e-8  # of the largest entry
 LEAKAGE = 1e-6  # of K R relative to |K| |R|, row by row at worst
-NEGATIVE = 1e-9  # of a matrix scaled to unit diagonal
+NEGATIVE = 1e-6  # of a matrix scaled to unit diagonal; a mode below it is refused when it is met
 PHYSICAL = 1e-6  # of R^T M R: isotropy of mass, antisymmetry of the coupling, triangle inequality
 
 MOTIONS = (

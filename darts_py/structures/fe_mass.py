@@ -26,50 +26,74 @@ class NodeMasses:
     """A lumped mass matrix by nodes."""
 
     m: Array  # (k,)
-    J: Array  # about x, y, z   (k, 3)
+    J: Array  # rotary inertia   (k, 3, 3)
 
 
 def lump(model: FiniteElements) -> NodeMasses:
-    """Lump a mass matrix: diagonal entries scaled to the total mass (Hinton, Rock, Zienkiewicz).
+    """Lump a mass matrix on its nodes.
 
-    Every entry stays positive, which sums of rows do not. The three directions of a node are
-    averaged, so that a node has one mass; rotations are scaled like translations.
+    A node gets the sum of its rows: what of a rigid translation its freedoms carry, averaged over
+    the directions. Where that is negative (corners of quadratic elements), all nodes get their
+    diagonal entries, scaled to the total mass (Hinton, Rock & Zienkiewicz 1976). Rotary inertia is
+    the sum of the rotations' rows, without negative parts.
     """
-    diagonal, shift = model.M.diagonal(), model.component < 3
-    I = model.rigid.T @ (model.M @ model.rigid)
-    scale = float(np.trace(I[3:, 3:])) / float(diagonal[shift].sum())
-    m, J = np.zeros(len(model.node_id)), np.zeros((len(model.node_id), 3))
-    np.add.at(m, model.node[shift], scale * diagonal[shift] / 3.0)
-    np.add.at(J, (model.node[~shift], model.component[~shift] - 3), scale * diagonal[~shift])
+    table = _block_sums(model, model.M)
+    m = np.trace(table[:, :3, :3], axis1=1, axis2=2) / 3.0
+    total = float(m.sum())
+    used = np.unique(model.node)
+    if np.any(m[used] < 0.0):
+        diagonal = np.where(model.component < 3, model.M.diagonal() / 3.0, 0.0)
+        m = np.bincount(model.node, diagonal, len(model.node_id))
+        m *= total / m.sum()
+    values, axes = np.linalg.eigh(0.5 * (table[:, 3:, 3:] + np.swapaxes(table[:, 3:, 3:], 1, 2)))
+    J = (axes * np.maximum(values, 0.0)[:, None, :]) @ np.swapaxes(axes, 1, 2)
     return NodeMasses(m, J)
+
+
+def _block_sums(model: FiniteElements, A: Sparse) -> Array:
+    """Return for each node the sum of its 6 x 6 blocks with all nodes.   (k, 6, 6)."""
+    A = sp.coo_array(A)
+    table = np.zeros((len(model.node_id), 6, 6))
+    at = (model.node[A.row], model.component[A.row], model.component[A.col])
+    np.add.at(table, at, A.data)
+    return table
 
 
 def as_lumped(model: FiniteElements) -> NodeMasses | None:
     """Return the masses of a matrix that is lumped already, else None."""
-    diagonal = model.M.diagonal()
-    off = abs(model.M - sp.diags_array(diagonal))
-    if off.nnz and float(off.max()) > LUMPED * float(diagonal.max()):
+    A = sp.coo_array(model.M)
+    limit = LUMPED * float(np.abs(A.data).max())
+    between = model.node[A.row] != model.node[A.col]
+    mixed = (model.component[A.row] < 3) != (model.component[A.col] < 3)
+    if np.any(np.abs(A.data[between | mixed]) > limit):
         return None
-    k = len(model.node_id)
-    table = np.zeros((k, 6))
-    table[model.node, model.component] = diagonal
-    if float(np.ptp(table[:, :3], axis=1).max()) > LUMPED * float(diagonal.max()):
+    table = _block_sums(model, model.M)
+    m = np.trace(table[:, :3, :3], axis1=1, axis2=2) / 3.0
+    if float(np.abs(table[:, :3, :3] - m[:, None, None] * np.eye(3)).max()) > limit:
         return None
-    return NodeMasses(table[:, 0], table[:, 3:])
+    return NodeMasses(m, 0.5 * (table[:, 3:, 3:] + np.swapaxes(table[:, 3:, 3:], 1, 2)))
 
 
 def lumped_matrix(model: FiniteElements, masses: NodeMasses) -> Sparse:
-    """Return node masses as a diagonal matrix."""
-    table = np.hstack([np.repeat(masses.m[:, None], 3, axis=1), masses.J])
-    return sp.csr_array(sp.diags_array(table[model.node, model.component]))
+    """Return node masses as a matrix of one block per node."""
+    table = np.zeros((len(masses.m), 6, 6))
+    table[:, :3, :3] = masses.m[:, None, None] * np.eye(3)
+    table[:, 3:, 3:] = masses.J
+    row = np.full((len(masses.m), 6), -1)
+    row[model.node, model.component] = np.arange(model.n)
+    i, j = (
+        np.broadcast_to(row[:, :, None], table.shape),
+        np.broadcast_to(row[:, None, :], table.shape),
+    )
+    kept = (i >= 0) & (j >= 0) & (table != 0.0)
+    return sp.csr_array((table[kept], (i[kept], j[kept])), shape=(model.n, model.n))
 
 
 def lumped_integrals(model: FiniteElements, masses: NodeMasses, X: Array) -> Distributed:
     """Return the integrals of shapes X over node masses, rotary inertia included."""
     Pi = np.zeros((len(model.node_id), 6, X.shape[1]))
     Pi[model.node, SPATIAL[model.component]] = X
-    J = masses.J[:, :, None] * np.eye(3)
-    return integrate(Samples(model.position, masses.m, J, Pi[:, 3:], Pi[:, :3]))
+    return integrate(Samples(model.position, masses.m, masses.J, Pi[:, 3:], Pi[:, :3]))
 
 
 def consistent_integrals(model: FiniteElements, X: Array) -> Distributed:
