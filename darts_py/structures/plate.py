@@ -73,7 +73,7 @@ def plate_body(plate: Plate, places: Sequence[Place], modes: PlateModes) -> Moda
     points = {place.name: plate.point(place) for place in places}
     pinned = [points[name] for name in (*modes.points, *modes.interfaces)]
     mesh = _PlateMesh(plate, modes.elements, pinned)
-    maps = [mesh.motion_map(points[place.name]) for place in places]
+    maps = mesh.motion_maps([points[place.name] for place in places])
     M = mesh.M
     if modes.with_node_masses:
         M = sp.csr_array(M + node_masses(places, maps, mesh.n))
@@ -147,24 +147,25 @@ class _PlateMesh:
         motion[0, 5], motion[1, 1], motion[2, 0] = 1.0, -1.0, 1.0
         return Attachment(dofs, motion)
 
-    def motion_map(self, point: Array) -> Sparse:
-        """Return the map from freedoms to slope and displacement at a point, body axes: (6, n)."""
-        (cell,) = self.mesh.element_finder()(*point[:, None])
-        local = self.mesh.mapping().invF(point[:, None, None], tind=np.array([cell]))[:, 0]
-        at_point = (np.clip(local, 0.0, 1.0), np.ones(1))
-        here: Any = Basis(
-            self.mesh, ElementQuadBFS(), elements=np.array([cell]), quadrature=at_point
-        )
-        columns = here.element_dofs[:, 0]
-        fields = [here.basis[k][0] for k in range(len(columns))]
-        T = np.zeros((3, 2, len(columns)))  # plate axes: slope (w_y, -w_x, 0), displacement w
-        T[0, 0] = [float(field.grad[1, 0, 0]) for field in fields]
-        T[1, 0] = [-float(field.grad[0, 0, 0]) for field in fields]
-        T[2, 1] = [float(np.asarray(field)[0, 0]) for field in fields]
+    def motion_maps(self, points: Sequence[Array]) -> list[Sparse]:
+        """Return for each point the map from freedoms to slope, displacement in body axes."""
+        x = np.array(points).T
+        cells, mapping = self.mesh.element_finder()(*x), self.mesh.mapping()
+        local = np.clip(mapping.invF(x[:, :, None], tind=cells), 0.0, 1.0)
+        columns = self.basis.element_dofs[:, cells]
+        T = np.zeros((len(cells), 3, 2, len(columns)))  # slope (w_y, -w_x, 0), displacement w
+        for k in range(len(columns)):
+            (field,) = self.basis.elem.gbasis(mapping, local, k, tind=cells)
+            T[:, 0, 0, k], T[:, 1, 0, k] = field.grad[1, :, 0], -field.grad[0, :, 0]
+            T[:, 2, 1, k] = np.asarray(field)[:, 0]
         T[np.abs(T) < 1e-10 * np.abs(T).max(axis=-1, keepdims=True)] = 0.0  # exact on edges
-        out = np.zeros((6, self.n))
-        out[:3, columns], out[3:, columns] = self.plate.R @ T[:, 0], self.plate.R @ T[:, 1]
-        return sp.csr_array(out)
+        maps = []
+        for k in range(len(cells)):
+            out = np.zeros((6, self.n))
+            out[:3, columns[:, k]] = self.plate.R @ T[k, :, 0]
+            out[3:, columns[:, k]] = self.plate.R @ T[k, :, 1]
+            maps.append(sp.csr_array(out))
+        return maps
 
     def energies(self, X: Array) -> Array:
         """Return twice the strain energy of every column of X, from its curvatures.
