@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,9 @@ def _from_dmig(card: Any) -> tuple[Sparse, Array]:
 
 def _read_grids(file: Path, key: str) -> tuple[Array, Array]:
     model = _module("pyNastran.bdf.bdf").BDF(log=_quiet(), debug=False)
-    # no INCLUDE: a file names its nodes itself and reads no other
+    if re.search(r"^\s*INCLUDE\b", _text(file), re.IGNORECASE | re.MULTILINE):
+        got = f"an INCLUDE in {file.name}"
+        raise refuse(key, got, "a file with all its GRIDs", "put the included lines in its place")
     options = {"xref": False, "validate": False, "read_includes": False}
     model.read_bdf(str(file), punch=_is_punch(file), **options)
     if not model.nodes:
@@ -142,5 +145,9 @@ def _read_grids(file: Path, key: str) -> tuple[Array, Array]:
 
 def _is_punch(file: Path) -> bool:
     """Whether a file is bulk data only, without the sections in front of it."""
-    text = file.read_text("ascii", errors="replace").upper()
+    text = _text(file).upper()
     return "BEGIN BULK" not in text and "CEND" not in text
+
+
+def _text(file: Path) -> str:
+    return file.read_text("ascii", errors="replace")
