@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, cast
 
 from annotated_types import Len
-from pydantic import Field, Strict, Tag, model_validator
+from pydantic import AfterValidator, Field, Strict, Tag, model_validator
 
 from darts_py.spec.fields import (
     Axis,
@@ -37,12 +37,21 @@ Along = Annotated[
 ]
 
 
+def _between(ratio: float) -> float:
+    if not -1.0 < ratio < 0.5:
+        refuse("", "a number between -1 and 0.5")
+    return ratio
+
+
+PoissonRatio = Annotated[Number, AfterValidator(_between)]
+
+
 class MaterialSpec(Spec):
     """An isotropic material; one of shear modulus and Poisson's ratio."""
 
     young_modulus_pa: Positive
     shear_modulus_pa: Positive | None = None
-    poisson_ratio: Annotated[Number, Field(gt=-1.0, lt=0.5)] | None = None
+    poisson_ratio: PoissonRatio | None = None
     density_kg_m3: Positive
 
     @model_validator(mode="after")

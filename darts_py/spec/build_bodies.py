@@ -18,7 +18,6 @@ from darts_py.spec.bodies import (
     PlateBody,
     RigidBody,
 )
-from darts_py.spec.build_structures import build_structure
 from darts_py.spec.document import Path as DocumentPath
 from darts_py.spec.faults import FaultLog
 from darts_py.spec.inertia import inertia_matrix
@@ -53,6 +52,9 @@ def _structural(
     name: str, spec: BeamBody | PlateBody | MeshBody, folder: Path, log: FaultLog
 ) -> Body | None:
     """Build a body whose modes are computed from a structure."""
+    # here, for SciPy's solvers and scikit-fem take most of a second to import
+    from darts_py.spec.build_structures import build_structure
+
     path: DocumentPath = ("bodies", name)
     n_faults = len(log)
     _check_lumps(path, {key: (n.mass_kg, n.inertia_kg_m2) for key, n in spec.nodes.items()}, log)

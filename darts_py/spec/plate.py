@@ -8,13 +8,13 @@ import numpy as np
 from annotated_types import Len
 from pydantic import Field, Strict, model_validator
 
-from darts_py.spec.fields import Axis, NonNegative, Number, Positive, Spec, Vector3, refuse
+from darts_py.spec.beam import PoissonRatio
+from darts_py.spec.fields import Axis, NonNegative, Positive, Spec, Vector3, refuse
 from darts_py.spec.mode_choice import Count, ModeChoice, Names
 
 MOST_ELEMENTS = 40  # either way; the shape functions lose digits with its sixth power
 ZERO = (0.0, 0.0, 0.0)
 Grid = Annotated[tuple[Count, ...], Strict(False), Len(2, 2)]
-Poisson = Annotated[Number, Field(gt=-1.0, lt=0.5)]
 
 
 class PlateModeChoice(ModeChoice):
@@ -40,7 +40,7 @@ class PlateSpec(Spec):
     areal_mass_kg_m2: Positive | None = None
     rotary_inertia_kg: NonNegative | None = Field(None, description="per area, about an edge")
     rotary_inertia: bool | None = Field(None, description="of a solid plate: whether it counts")
-    poisson_ratio: Poisson
+    poisson_ratio: PoissonRatio
     elements: Grid = Field((12, 12), description="along the length, along the width")
     modes: PlateModeChoice
 

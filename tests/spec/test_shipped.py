@@ -34,6 +34,7 @@ MODELS = [
     "free_free_boom",
     "golden",
     "joint_zoo",
+    "structural_satellite",
 ]
 
 
