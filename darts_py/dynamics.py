@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, crba, jacobian, motion, rnea
 from darts_py.multibody import energy as energies
+from darts_py.multibody.hybrid import without_given
 from darts_py.multibody.model import BALL, DIRECT, WOODBURY, Array, Model
 from darts_py.multibody.spacecraft import Spacecraft
 
@@ -58,7 +60,7 @@ class BodyMotion(NamedTuple):
     a: Array  # velocity-product acceleration a_i, its axes             (n_bodies, 6)
 
 
-def vector(what: str, value: Array, size: int, hint: str = "") -> Array:
+def vector(what: str, value: ArrayLike, size: int, hint: str = "") -> Array:
     """Return `value` as an array kernels can take: `size` finite numbers, writeable."""
     try:
         array = np.asarray(value)
@@ -160,10 +162,13 @@ def forward_dynamics(
     q, u = checked_state(model, q, u)
     tau = checked_forces(model, tau)
     args = (model.workspace, q, u, tau, node_forces(model, forces), is_conserving(terms))
+    if model.tree.closures and method != "articulated":
+        hint = "the tree alone: a model without closures"
+        raise ArgumentError("method", got=repr(method), expected="'articulated'", hint=hint)
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
     elif method in METHODS:
-        aba.forward_dynamics(_with_form(model.arrays, method), *args)
+        aba.forward_dynamics(_with_form(without_given(model.arrays), method), *args)
     else:
         raise ArgumentError("method", got=repr(method), expected=" | ".join(METHODS))
     return model.workspace.udot.copy()
