@@ -13,10 +13,15 @@ import pytest
 import scipy.linalg
 
 import darts_py
+from darts_py.multibody.spacecraft import Spacecraft
+from darts_py.multibody.tree import Body, Joint, Node, Stage, Tree
 from darts_py.spec import load_tree
+from darts_py.structures.beam import Beam, BeamModes, _elements, _samples, beam_body
 from darts_py.structures.beam_elements import BeamElements
+from darts_py.structures.modal_body import ModalBody, Place
+from darts_py.structures.reduction import Wanted
 from darts_py.structures.samples import rigid_motion
-from tests.structures.beams import constant_section
+from tests.structures.beams import constant_section, places, uniform
 
 HUB = """\
 darts_model: 1
@@ -181,3 +186,49 @@ def test_modes_made_with_the_tip_mass_need_fewer(tmp_path: Path) -> None:
         found = system(tmp_path, BEAM, "[6, 0, 0]", modes, 3)
         errors.append(np.abs(found / exact - 1.0).max())
     assert errors[1] < 0.3 * errors[0]
+
+
+def as_lumped_nodes(beam: Beam, modal: ModalBody, modes: BeamModes) -> Body:
+    """The same body with a node of its own at every Gauss point: the same sums, other kernels."""
+    named = [Place(node.name, node.r) for node in modal.nodes]
+    stations = np.array([beam.station(place) for place in named])
+    _, shapes, panels = _elements(beam, named, stations, modes)
+    s = _samples(beam, shapes, panels)
+    points = [
+        Node(f"g{k}", s.r[k], s.m[k], np.zeros(3), s.J[k], np.vstack([s.psi[k], s.phi[k]]))
+        for k in range(len(s.m))
+    ]
+    return Body("boom", (*modal.nodes, *points), modal.K, 0.0 * modal.K)
+
+
+@pytest.mark.parametrize("boundary", ["cantilever", "free_free"])
+@pytest.mark.parametrize(
+    ("terms", "inertia"), [("rl", (0.05, 0.02, 0.03)), ("crl", (0.0, 0.0, 0.0))]
+)
+def test_distributed_mass_moves_like_the_sum_of_its_points(
+    boundary: str, terms: str, inertia: tuple[float, float, float]
+) -> None:
+    """Mass matrix, velocity products, energy and momentum to rounding.
+
+    Rotary inertia in "crl" is left out: its products of two slopes are in no integral.
+    """
+    stiffness = {"bending_about_y": 900.0, "bending_about_z": 400.0, "stretch": 1e4}
+    beam = uniform(constant_section(inertia=inertia, stiffness=stiffness))
+    modes = BeamModes(Wanted(boundary, 5), elements=6)  # type: ignore[arg-type]
+    modal = beam_body(beam, places(beam, 0.0, 1.0), modes)
+    spread = Body("boom", modal.nodes, modal.K, 0.0 * modal.K, modal.distributed)
+    hinge = Joint("hinge", "free", (Stage("free", np.eye(6)),))
+    twin = as_lumped_nodes(beam, modal, modes)
+    systems = [Spacecraft(Tree("t", (body,), (hinge,))) for body in (spread, twin)]
+    rng = np.random.default_rng(5)
+    q, u = rng.normal(size=systems[0].n_coords), rng.normal(size=systems[0].n_speeds)
+    q[:5] *= 0.01
+    q[5:9] /= np.linalg.norm(q[5:9])
+    M = [darts_py.mass_matrix(system, q) for system in systems]
+    np.testing.assert_allclose(M[0], M[1], atol=1e-12 * np.abs(M[1]).max())
+    bias = [darts_py.bias_force(system, q, u, terms=terms) for system in systems]
+    np.testing.assert_allclose(bias[0], bias[1], atol=1e-11 * np.abs(bias[1]).max())
+    total = [darts_py.energy(system, q, u).total for system in systems]
+    assert total[0] == pytest.approx(total[1], rel=1e-12)
+    h = [darts_py.momentum(system, q, u) for system in systems]
+    np.testing.assert_allclose(h[0], h[1], atol=1e-11 * np.abs(h[1]).max())

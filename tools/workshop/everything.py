@@ -75,7 +75,7 @@ def _install_fe() -> Stage:
 
 def _structures() -> Stage:
     """Read NASTRAN files, and run the rest of the room's tests with the older NumPy, too."""
-    rooms = ["tests/structures", "tests/spec"]
+    rooms = ["tests/structures", "tests/spec/test_structures.py", "tests/spec/test_flexible.py"]
     marks = "not slow and not peers and not realtime"
     return _pytest("fe", FE, marks, 2 * MINUTE, rooms, may_skip=False)
 
