@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from darts_py.cli import bench, check, model, schema, simulate
+from darts_py.cli import bench, check, convert_fe, model, schema, simulate
 from darts_py.cli.exit_codes import ExitCode
 from darts_py.errors import ArgumentError, DartsError, ModelError
 
@@ -69,6 +69,7 @@ app = typer.Typer(
 )
 app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
+model.app.command("convert-fe")(convert_fe.convert_fe)
 app.add_typer(model.app, name="model")
 app.add_typer(schema.app, name="schema")
 app.command(

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from darts_py.multibody.tree import Array, Body, Node
-from darts_py.spec.bodies import ORIGIN, FlexibleBody, RigidBody
+from darts_py.multibody.tree import Array, Body, Distributed, Node
+from darts_py.spec.bodies import (
+    ORIGIN,
+    AnyBody,
+    BeamBody,
+    Damping,
+    FlexibleBody,
+    MeshBody,
+    PlateBody,
+    RigidBody,
+)
 from darts_py.spec.document import Path as DocumentPath
 from darts_py.spec.faults import FaultLog
 from darts_py.spec.inertia import inertia_matrix
 from darts_py.spec.modes_file import ModalData, read_modes_file
-from darts_py.spec.spatial import modal_mass
+from darts_py.spec.spatial import body_mass
 
 DIAGONAL = 1e-6  # relative; a modal mass or stiffness this near to diagonal counts as diagonal
 
 
-def build_body(
-    name: str, spec: RigidBody | FlexibleBody, folder: Path, log: FaultLog
-) -> Body | None:
+def build_body(name: str, spec: AnyBody, folder: Path, log: FaultLog) -> Body | None:
     """Return the body, or None with its faults noted."""
     if isinstance(spec, RigidBody):
         return _rigid(name, spec)
-    return _FlexibleBuilder(name, spec, folder, log).build()
+    if isinstance(spec, FlexibleBody):
+        return _FlexibleBuilder(name, spec, folder, log).build()
+    return _structural(name, spec, folder, log)
 
 
 def _rigid(name: str, spec: RigidBody) -> Body:
@@ -36,6 +46,35 @@ def _rigid(name: str, spec: RigidBody) -> Body:
     )
     points = [Node(key, r=np.array(node.position_m)) for key, node in spec.nodes.items()]
     return Body(name, (carrier, *points))
+
+
+def _structural(
+    name: str, spec: BeamBody | PlateBody | MeshBody, folder: Path, log: FaultLog
+) -> Body | None:
+    """Build a body whose modes are computed from a structure."""
+    # here, for SciPy's solvers and scikit-fem take most of a second to import
+    from darts_py.spec.build_structures import build_structure
+
+    path: DocumentPath = ("bodies", name)
+    n_faults = len(log)
+    _check_lumps(path, {key: (n.mass_kg, n.inertia_kg_m2) for key, n in spec.nodes.items()}, log)
+    modal = build_structure(path, spec, folder, log)
+    if modal is None or len(log) > n_faults:
+        return None
+    damper = _Damper((*path, "flexible"), spec.flexible, log)
+    damping = damper.damping(modal.K, modal.nodes, modal.distributed)
+    if damping is None or len(log) > n_faults:
+        return None
+    return Body(name, modal.nodes, modal.K, damping, modal.distributed)
+
+
+def _check_lumps(
+    path: DocumentPath, lumps: Mapping[str, tuple[float, object]], log: FaultLog
+) -> None:
+    for name, (mass, inertia) in lumps.items():
+        if mass == 0.0 and np.any(np.array(inertia)):
+            got = f"inertia without mass at node '{name}'"
+            log.add((*path, "nodes", name), got, "mass where there is inertia")
 
 
 class _FlexibleBuilder:
@@ -56,7 +95,10 @@ class _FlexibleBuilder:
             return None
         self._check_masses(data)
         nodes = tuple(_nodes(data))
-        damping = self._damping(data, nodes)
+        damping = data.damping_n_m_s
+        if damping is None:
+            damper = _Damper(self.flexible, self.spec.flexible, self.log)
+            damping = damper.damping(data.stiffness_n_m, nodes, None)
         if damping is None or len(self.log) > n_faults:
             return None
         return Body(self.name, nodes, data.stiffness_n_m, damping)
@@ -119,36 +161,43 @@ class _FlexibleBuilder:
     def _check_masses(self, data: ModalData) -> None:
         if float(data.mass_kg.sum()) <= 0.0:
             self.log.add(self.path, "no mass on any node", "a body with mass", at_key=True)
-        for k, name in enumerate(data.names):
-            if data.mass_kg[k] == 0.0 and np.any(data.inertia_kg_m2[k]):
-                got = f"inertia without mass at node '{name}'"
-                self.log.add((*self.path, "nodes", name), got, "mass where there is inertia")
+        lumps = zip(data.names, data.mass_kg.tolist(), data.inertia_kg_m2, strict=True)
+        _check_lumps(self.path, {name: (mass, J) for name, mass, J in lumps}, self.log)
 
-    def _damping(self, data: ModalData, nodes: tuple[Node, ...]) -> Array | None:
-        flexible, n_modes = self.spec.flexible, len(data.stiffness_n_m)
-        if data.damping_n_m_s is not None:
-            return data.damping_n_m_s
+
+class _Damper:
+    """Modal damping of a flexible body, as its file gives it."""
+
+    def __init__(self, path: DocumentPath, spec: Damping, log: FaultLog) -> None:
+        self.path = path
+        self.spec = spec
+        self.log = log
+
+    def damping(
+        self, K: Array, nodes: tuple[Node, ...], spread: Distributed | None
+    ) -> Array | None:
+        """Return the damping matrix, or None with its faults noted."""
+        flexible, n_modes = self.spec, len(K)
         if (flexible.damping_n_m_s is None) == (flexible.damping_ratio is None):
             got = "both" if flexible.damping_ratio is not None else "nothing"
             expected = "one of damping_n_m_s and damping_ratio"
-            self.log.add(self.flexible, got, expected, "damping_ratio: 0 for none", at_key=True)
+            self.log.add(self.path, got, expected, "damping_ratio: 0 for none", at_key=True)
             return None
         if flexible.damping_n_m_s is not None:
             damping = np.array(flexible.damping_n_m_s)
             if len(damping) != n_modes:
-                at, got = (*self.flexible, "damping_n_m_s"), f"{len(damping)} modes"
+                at, got = (*self.path, "damping_n_m_s"), f"{len(damping)} modes"
                 self.log.add(at, got, f"{n_modes}, as the stiffness has")
             return damping
         ratio = np.atleast_1d(np.array(flexible.damping_ratio, float))
-        return self._proportional(ratio, data.stiffness_n_m, nodes)
+        return self._proportional(ratio, K, body_mass(nodes, spread)[:n_modes, :n_modes])
 
-    def _proportional(self, ratio: Array, K: Array, nodes: tuple[Node, ...]) -> Array | None:
+    def _proportional(self, ratio: Array, K: Array, Mff: Array) -> Array | None:
         """Return the damping that gives each natural mode its fraction of critical damping.
 
         The natural modes are those of K and the modal mass of the shapes as written.
         """
-        at = (*self.flexible, "damping_ratio")
-        Mff = modal_mass(nodes)[: len(K), : len(K)]
+        at = (*self.path, "damping_ratio")
         if ratio.size not in (1, len(K)):
             self.log.add(at, f"{ratio.size} values", f"1 or {len(K)}, as the stiffness has modes")
             return None

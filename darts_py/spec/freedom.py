@@ -12,7 +12,7 @@ import numpy as np
 
 from darts_py.multibody.tree import GROUND, Array, Body, Joint, Stage
 from darts_py.spec.faults import FaultLog
-from darts_py.spec.spatial import Pose, cross, modal_mass, relative_pose, rotate, shift
+from darts_py.spec.spatial import Pose, body_mass, cross, relative_pose, rotate, shift
 
 SINGULAR = 1e-10  # smallest eigenvalue of a matrix scaled to unit diagonal
 NO_INERTIA = 1e-13  # of a freedom, relative to the inertia outboard of it
@@ -106,7 +106,7 @@ def _composite(
     composite: dict[int, Array | None],
 ) -> Array | None:
     """Return the inertia of a body with all that hangs on it (section 8), modes first."""
-    total = modal_mass(body.nodes)
+    total = body_mass(body.nodes, body.distributed)
     for c in children:
         child, joint, outboard = bodies[c], joints[c], composite.get(c)
         if child is None or joint is None or outboard is None:
@@ -123,7 +123,7 @@ def _check_modes(body: Body, joint: Joint, log: FaultLog) -> bool:
     nm = body.n_modes
     if nm == 0:
         return True
-    Mm = modal_mass(body.nodes)
+    Mm = body_mass(body.nodes, body.distributed)
     node, path = body.nodes[joint.child_node], ("bodies", body.name, "flexible")
     Mff, Hf = Mm[:nm, :nm], np.hstack([np.eye(nm), -(shift(-node.r) @ node.Pi).T])
     scale = float(np.abs(np.diag(Mff)).max())

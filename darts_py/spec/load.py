@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from darts_py.errors import ArgumentError, Fault, ModelError
 from darts_py.multibody.tree import GROUND, Body, Closure, Joint, Tree
-from darts_py.spec.bodies import BodySpec, FlexibleBody, RigidBody
+from darts_py.spec.bodies import AnyBody, BodySpec
 from darts_py.spec.build_bodies import build_body
 from darts_py.spec.build_closures import build_closure, check_references
 from darts_py.spec.build_joints import BodyNodes, build_joint, rigid_node_names
@@ -27,7 +27,7 @@ from darts_py.spec.shipped import find_model
 from darts_py.spec.topology import read_topology
 
 _HEADER: TypeAdapter[Header] = TypeAdapter(Header)
-_BODY: TypeAdapter[RigidBody | FlexibleBody] = TypeAdapter(BodySpec)
+_BODY: TypeAdapter[AnyBody] = TypeAdapter(BodySpec)
 _JOINT: TypeAdapter[Attachment] = TypeAdapter(JointSpec)
 _CLOSURE: TypeAdapter[Frames] = TypeAdapter(ClosureSpec)
 
@@ -124,7 +124,7 @@ class _Loader:
             self.log.add((key, GROUND_NAME), GROUND_NAME, "another name", hint, at_key=True)
         return section
 
-    def _body_spec(self, name: str, raw: object) -> RigidBody | FlexibleBody | None:
+    def _body_spec(self, name: str, raw: object) -> AnyBody | None:
         return validate(_BODY, raw, ("bodies", name), self.log)
 
     def _nodes(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darts_py.multibody.tree import GROUND, Array, Body, Joint, Node, Tree
+from darts_py.multibody.tree import GROUND, Array, Body, Distributed, Joint, Node, Tree
 
 
 def cross(a: Array) -> Array:
@@ -44,6 +44,14 @@ def node_inertia(node: Node) -> Array:
 def modal_mass(nodes: Iterable[Node]) -> Array:
     """Return Mm, modes first, about the body frame's origin (section 5)."""
     return np.sum([_node_share(node) for node in nodes], axis=0)
+
+
+def body_mass(nodes: Iterable[Node], spread: Distributed | None) -> Array:
+    """Return Mm of lumped and distributed mass together."""
+    Mm = modal_mass(nodes)
+    if spread is not None:
+        Mm = Mm + np.block([[spread.Mff, spread.Mfr], [spread.Mfr.T, spread.Mrr]])
+    return Mm
 
 
 def _node_share(node: Node) -> Array:
@@ -103,7 +111,7 @@ def mass_properties(tree: Tree) -> MassProperties:
     """Return mass, mass centre and inertia of a tree in its neutral configuration."""
     total = np.zeros((6, 6))
     for body, pose in zip(tree.bodies, neutral_poses(tree), strict=True):
-        Mrr = modal_mass(body.nodes)[-6:, -6:]
+        Mrr = body_mass(body.nodes, body.distributed)[-6:, -6:]
         X = rotate(pose.R.T) @ shift(pose.o)  # world origin to body frame
         total += X.T @ Mrr @ X
     mass = float(total[3, 3])

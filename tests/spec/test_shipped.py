@@ -36,6 +36,7 @@ MODELS = [
     "free_free_boom",
     "golden",
     "joint_zoo",
+    "structural_satellite",
 ]
 
 

@@ -6,10 +6,10 @@ import tomllib
 import pytest
 
 from tools.workshop import environments
-from tools.workshop.environments import DEV, PEERS, ROOT, Environment
+from tools.workshop.environments import DEV, FE, PEERS, ROOT, Environment
 from tools.workshop.everything import BENCHMARKS, every_stage
 
-LOCKS = [DEV.lock, PEERS.lock]
+LOCKS = [DEV.lock, PEERS.lock, FE.lock]
 
 
 def metadata() -> dict:
@@ -55,6 +55,7 @@ def test_every_benchmark_has_a_smoke_stage():
     assert {f"bench {name}" for name in BENCHMARKS} <= names
 
 
-def test_peers_may_not_skip():
-    (peers,) = [stage for stage in every_stage([]) if stage.name == "peers"]
-    assert not peers.may_skip
+@pytest.mark.parametrize("name", ["peers", "fe"])
+def test_oracles_may_not_skip(name):
+    (stage,) = [stage for stage in every_stage([]) if stage.name == name]
+    assert not stage.may_skip

@@ -11,6 +11,7 @@ from tools.workshop import chores, everything, wheel
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "setup": chores.setup,
     "peers": chores.peers,
+    "fe": chores.fe,
     "demo": chores.demo,
     "lock": chores.lock,
     "test": everything.test,

@@ -1,4 +1,4 @@
-"""The small commands: setup, peers, demo, lock."""
+"""The small commands: setup, peers, fe, demo, lock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tools.workshop import environments
-from tools.workshop.environments import DEV, LOCKS, PEERS, ROOT, Environment
+from tools.workshop.environments import DEV, FE, LOCKS, PEERS, ROOT, Environment
 
 DEMO = (
     *("simulate", "flexible_satellite", "--duration-s", "60"),
@@ -44,6 +44,14 @@ def peers(arguments: list[str]) -> int:
     return 0
 
 
+def fe(arguments: list[str]) -> int:
+    """Make or refresh .venv-fe, where NASTRAN files can be read: pyNastran wants NumPy 1."""
+    _refuse(arguments, "fe")
+    changed = environments.ensure(FE)
+    _say("ready: .venv-fe/bin/darts" + ("" if changed else " (nothing to do)"))
+    return 0
+
+
 def demo(arguments: list[str]) -> int:
     """Set up, then run the main job on a shipped spacecraft."""
     _refuse(arguments, "demo")
@@ -61,6 +69,7 @@ def lock(arguments: list[str]) -> int:
     environments.run(*pip, "--upgrade", "-r", RESOLVER.lock)
     _resolve(DEV.lock, "the product and its development tools", ["dev"])
     _resolve(PEERS.lock, "the product, its test tools and the peers", ["test", "peers"])
+    _resolve(FE.lock, "the product, its test tools and pyNastran", ["test", "fe"])
     return 0
 
 

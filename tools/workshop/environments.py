@@ -34,6 +34,7 @@ class Environment:
 
 DEV = Environment(ROOT / ".venv", LOCKS / "dev.txt")
 PEERS = Environment(ROOT / ".venv-peers", LOCKS / "peers.txt")
+FE = Environment(ROOT / ".venv-fe", LOCKS / "fe.txt")
 
 
 def stamp_of(environment: Environment) -> str:

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 from tools.workshop import environments
-from tools.workshop.environments import DEV, PEERS, ROOT, Environment
+from tools.workshop.environments import DEV, FE, PEERS, ROOT, Environment
 from tools.workshop.stages import Counts, Outcome, Stage, run_stage
 
 MINUTE = 60.0
 WHOLE_RUN_S = 60 * MINUTE
 REPORTS = ROOT / "build" / "test-reports"
 
-DEFAULT_MARKS = "not slow and not peers and not realtime"
+DEFAULT_MARKS = "not slow and not peers and not fe and not realtime"
 KERNEL_ROOMS = ("tests/spatial", "tests/multibody", "tests/plant")  # by path, those that exist
 BENCHMARKS = ("dynamics",)
 WORKERS = "2"
@@ -46,9 +46,11 @@ def every_stage(extra: list[str]) -> list[Stage]:
         default_suite(extra),
         _install_peers(),
         _pytest("peers", PEERS, "peers and not realtime", 3 * MINUTE, may_skip=False),
+        _install_fe(),
+        _structures(),
         _kernel_rooms("bounds", {"NUMBA_BOUNDSCHECK": "1"}),
         _kernel_rooms("no jit", {"NUMBA_DISABLE_JIT": "1", "DARTS_REDUCED": "1"}),
-        _pytest("slow", DEV, "slow and not peers and not realtime", 12 * MINUTE),
+        _pytest("slow", DEV, "slow and not peers and not fe and not realtime", 11 * MINUTE),
         *(_smoke(name) for name in BENCHMARKS),
         Stage("wheel", (sys.executable, "-m", "tools.workshop", "wheel"), 2 * MINUTE),
     ]
@@ -64,6 +66,18 @@ def _install_peers() -> Stage:
     tolerated = () if os.environ.get("CI") else (7,)
     command = (sys.executable, "-m", "tools.workshop", "peers")
     return Stage("install peers", command, 5 * MINUTE, tolerated=tolerated)
+
+
+def _install_fe() -> Stage:
+    """Install the environment with pyNastran and the older NumPy that it wants."""
+    return Stage("install fe", (sys.executable, "-m", "tools.workshop", "fe"), 2 * MINUTE)
+
+
+def _structures() -> Stage:
+    """Read NASTRAN files, and run the rest of the room's tests with the older NumPy, too."""
+    rooms = ["tests/structures", "tests/spec/test_structures.py", "tests/spec/test_flexible.py"]
+    marks = "not slow and not peers and not realtime"
+    return _pytest("fe", FE, marks, 2 * MINUTE, rooms, may_skip=False)
 
 
 def _kernel_rooms(name: str, env: dict[str, str]) -> Stage:
