@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         momentum,
         node_motion,
     )
+    from darts_py.linear import LinearModel, linearise
     from darts_py.loading import load_model
     from darts_py.plant import Plant, Spacecraft, Status
 
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BodyMotion",
     "Energy",
+    "LinearModel",
     "NodeMotion",
     "Plant",
     "Spacecraft",
@@ -45,6 +47,7 @@ __all__ = [
     "forward_dynamics",
     "hinge_loads",
     "inverse_dynamics",
+    "linearise",
     "load_model",
     "mass_matrix",
     "momentum",
@@ -52,7 +55,7 @@ __all__ = [
 ]
 
 
-_HOMES = ("darts_py.dynamics", "darts_py.plant", "darts_py.loading")
+_HOMES = ("darts_py.dynamics", "darts_py.plant", "darts_py.linear", "darts_py.loading")
 
 
 def __getattr__(name: str) -> Any:

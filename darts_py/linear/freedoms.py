@@ -1,0 +1,123 @@
+"""The independent freedoms of a spacecraft at one state: what locks and closures leave.
+
+A linear model keeps the names of the coordinates: of all local coordinates delta and speeds u a
+subset is independent, and the others follow from it,
+
+    d delta = Nd d delta_I ,    du = Nu du_I + L d delta_I .
+
+Jc u = 0 holds on closed loops (docs/linear_models.md), hence Jc Nu = 0; with delta' = Gamma u the
+displacements obey Jc Gamma^-1 Nd = 0; and a change of configuration at fixed u_I changes the
+dependent speeds, d(Jc) u + Jc L = 0, which matters where the state moves. Dependent coordinates
+are chosen by QR with column pivoting, so that they follow from the others without loss of digits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from darts_py import dynamics
+from darts_py.errors import ArgumentError
+from darts_py.linear.derivative import derivative
+from darts_py.linear.names import is_mode, locked_speeds
+from darts_py.multibody import charts
+from darts_py.multibody.model import Array
+from darts_py.multibody.spacecraft import Spacecraft
+
+RANK = 1e-9  # singular values below this part of the greatest count as zero
+OPEN_LOOP = 1e-5  # m, rad, m/s, rad/s: a loop more open than this is refused
+MODE_WEIGHT = 1e-3  # a mode becomes dependent only where no joint can
+
+
+class Freedoms(NamedTuple):
+    """Independent local coordinates and speeds (f of each), and what follows from them."""
+
+    delta: Array  # numbers of the independent local coordinates            (f,)
+    speed: Array  # numbers of the independent speeds                       (f,)
+    Gamma: Array  # delta' = Gamma u at q                       (n_speeds, n_speeds)
+    Nd: Array  # d delta / d delta_I                                        (n_speeds, f)
+    Nu: Array  # du / du_I                                                  (n_speeds, f)
+    L: Array  # du / d delta_I                                              (n_speeds, f)
+    n_closures: int  # independent rows of Jc
+
+
+def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedoms:
+    """Return the freedoms at a state.
+
+    Args:
+        model: the spacecraft.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        steps: size of a large step of each local coordinate (n_speeds,).
+    """
+    Gamma = rate_matrix(model, q)
+    free = np.flatnonzero(~locked_speeds(model))
+    if not model.tree.closures:
+        N = np.eye(model.n_speeds)[:, free]
+        return Freedoms(free, free, Gamma, N, N, np.zeros(N.shape), 0)
+    _require_closed_loops(model, q, u)
+    J = dynamics.closure_jacobian(model, q)
+    weight = np.where(is_mode(model), MODE_WEIGHT, 1.0)
+    speed, Nu = _independent(J, free, weight)
+    delta, Nd = _independent(linalg.solve(Gamma.T, J.T).T, free, weight)
+    L = np.zeros(Nu.shape)
+    if np.any(u):
+        dependent = np.setdiff1d(free, speed)
+        turned = [_turned_rows(model, q, u, column, steps) for column in Nd.T]
+        L[dependent] = _solve(J[:, dependent], -np.stack(turned, -1))
+    return Freedoms(delta, speed, Gamma, Nd, Nu, L, free.size - speed.size)
+
+
+def rate_matrix(model: Spacecraft, q: Array) -> Array:
+    """Return Gamma (n_speeds, n_speeds): rates of the local coordinates around q per speed."""
+    n = model.n_speeds
+    out, origin = np.zeros((n, n)), np.zeros(n)
+    for j, unit in enumerate(np.eye(n)):
+        charts.chart_rates(model.arrays, model.workspace, q, unit, origin, out[j])
+    return out.T.copy()
+
+
+def moved(model: Spacecraft, q: Array, delta: Array) -> Array:
+    """Return the coordinates reached from q by local coordinates delta."""
+    out = np.zeros(model.n_coords)
+    charts.move(model.arrays, q, np.ascontiguousarray(delta), out)
+    return out
+
+
+def _require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
+    for what, error in zip("qu", dynamics.closure_error(model, q, u), strict=True):
+        worst = float(np.max(np.abs(error), initial=0.0))
+        if not worst <= OPEN_LOOP:
+            unit = "m or rad" if what == "q" else "m/s or rad/s"
+            got, expected = f"loops open by {worst:.3g} {unit}", "a state that closes the loops"
+            raise ArgumentError(what, got=got, expected=expected)
+
+
+def _independent(J: Array, free: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the independent ones of `free`, and N with J N = 0 and N = 1 on them."""
+    values = linalg.svdvals(J[:, free])
+    rank = int(np.sum(values > RANK * values[0])) if values.size else 0
+    _, order = linalg.qr(J[:, free] * weight[free], mode="r", pivoting=True)
+    dependent = np.sort(free[order[:rank]])
+    chosen = np.setdiff1d(free, dependent)
+    N = np.zeros((J.shape[1], chosen.size))
+    N[chosen, np.arange(chosen.size)] = 1.0
+    N[dependent] = _solve(J[:, dependent], -J[:, chosen])
+    return chosen, N
+
+
+def _solve(J: Array, right: Array) -> Array:
+    """Return the x of J x = right; rows of J beyond its columns repeat what others say."""
+    return np.asarray(linalg.lstsq(J, right, cond=RANK)[0])
+
+
+def _turned_rows(model: Spacecraft, q: Array, u: Array, direction: Array, steps: Array) -> Array:
+    """Return d(Jc u) along a displacement at fixed u."""
+    reach = float(np.max(np.abs(direction) / steps, initial=0.0))
+
+    def rows(t: float) -> Array:
+        return dynamics.closure_jacobian(model, moved(model, q, t * direction)) @ u
+
+    return derivative(rows, 1.0 / reach)[0]
