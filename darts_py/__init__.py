@@ -21,14 +21,15 @@ if TYPE_CHECKING:
         body_motion,
         energy,
         forward_dynamics,
-        hinge_loads,
         inverse_dynamics,
         mass_matrix,
         momentum,
         node_motion,
     )
+    from darts_py.hybrid import Hybrid, hinge_loads, hybrid_dynamics, load_about
     from darts_py.linear import LinearModel, linearise
     from darts_py.loading import load_model
+    from darts_py.operators import MassOperator
     from darts_py.plant import Plant, Spacecraft, Status
 
 __version__ = "0.1.0"
@@ -36,7 +37,9 @@ __version__ = "0.1.0"
 __all__ = [
     "BodyMotion",
     "Energy",
+    "Hybrid",
     "LinearModel",
+    "MassOperator",
     "NodeMotion",
     "Plant",
     "Spacecraft",
@@ -46,8 +49,10 @@ __all__ = [
     "energy",
     "forward_dynamics",
     "hinge_loads",
+    "hybrid_dynamics",
     "inverse_dynamics",
     "linearise",
+    "load_about",
     "load_model",
     "mass_matrix",
     "momentum",
@@ -55,7 +60,14 @@ __all__ = [
 ]
 
 
-_HOMES = ("darts_py.dynamics", "darts_py.plant", "darts_py.linear", "darts_py.loading")
+_HOMES = (
+    "darts_py.dynamics",
+    "darts_py.hybrid",
+    "darts_py.operators",
+    "darts_py.plant",
+    "darts_py.linear",
+    "darts_py.loading",
+)
 
 
 def __getattr__(name: str) -> Any:

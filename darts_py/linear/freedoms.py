@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from darts_py import dynamics
+import darts_py
 from darts_py.errors import ArgumentError
 from darts_py.linear.derivative import derivative
 from darts_py.linear.names import is_mode, locked_speeds
@@ -58,7 +58,7 @@ def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedo
         N = np.eye(model.n_speeds)[:, free]
         return Freedoms(free, free, Gamma, N, N, np.zeros(N.shape), 0)
     _require_closed_loops(model, q, u)
-    J = dynamics.closure_jacobian(model, q)
+    J = darts_py.closure_jacobian(model, q)
     weight = np.where(is_mode(model), MODE_WEIGHT, 1.0)
     speed, Nu = _independent(J, free, weight)
     delta, Nd = _independent(linalg.solve(Gamma.T, J.T).T, free, weight)
@@ -87,7 +87,7 @@ def moved(model: Spacecraft, q: Array, delta: Array) -> Array:
 
 
 def _require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
-    for what, error in zip("qu", dynamics.closure_error(model, q, u), strict=True):
+    for what, error in zip("qu", darts_py.closure_error(model, q, u), strict=True):
         worst = float(np.max(np.abs(error), initial=0.0))
         if not worst <= OPEN_LOOP:
             unit = "m or rad" if what == "q" else "m/s or rad/s"
@@ -97,10 +97,10 @@ def _require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
 
 def _independent(J: Array, free: Array, weight: Array) -> tuple[Array, Array]:
     """Return the independent ones of `free`, and N with J N = 0 and N = 1 on them."""
-    values = linalg.svdvals(J[:, free])
+    values = np.asarray(linalg.svdvals(J[:, free]))
     rank = int(np.sum(values > RANK * values[0])) if values.size else 0
-    _, order = linalg.qr(J[:, free] * weight[free], mode="r", pivoting=True)
-    dependent = np.sort(free[order[:rank]])
+    order = linalg.qr(J[:, free] * weight[free], mode="r", pivoting=True)[-1]
+    dependent = np.sort(free[np.asarray(order)[:rank]])
     chosen = np.setdiff1d(free, dependent)
     N = np.zeros((J.shape[1], chosen.size))
     N[chosen, np.arange(chosen.size)] = 1.0
@@ -110,7 +110,7 @@ def _independent(J: Array, free: Array, weight: Array) -> tuple[Array, Array]:
 
 def _solve(J: Array, right: Array) -> Array:
     """Return the x of J x = right; rows of J beyond its columns repeat what others say."""
-    return np.asarray(linalg.lstsq(J, right, cond=RANK)[0])
+    return np.linalg.lstsq(J, right, rcond=RANK)[0]
 
 
 def _turned_rows(model: Spacecraft, q: Array, u: Array, direction: Array, steps: Array) -> Array:
@@ -118,6 +118,6 @@ def _turned_rows(model: Spacecraft, q: Array, u: Array, direction: Array, steps:
     reach = float(np.max(np.abs(direction) / steps, initial=0.0))
 
     def rows(t: float) -> Array:
-        return dynamics.closure_jacobian(model, moved(model, q, t * direction)) @ u
+        return darts_py.closure_jacobian(model, moved(model, q, t * direction)) @ u
 
     return derivative(rows, 1.0 / reach)[0]

@@ -43,7 +43,7 @@ class Mode:
 
     @property
     def damping_ratio(self) -> float:
-        """Damping as a fraction of critical; 1 for a real eigenvalue that decays, -1 one that grows."""
+        """Damping as a fraction of critical; a real eigenvalue has 1 (decays) or -1 (grows)."""
         return -self.eigenvalue.real / abs(self.eigenvalue) + 0.0
 
 
@@ -154,7 +154,7 @@ def _scaled_rank(columns: Array) -> int:
     if scaled.size == 0:
         return 0
     size = np.max(np.abs(scaled), axis=0)
-    values = linalg.svdvals(scaled[:, size > 0.0] / size[size > 0.0])
+    values = np.asarray(linalg.svdvals(scaled[:, size > 0.0] / size[size > 0.0]))
     return int(np.sum(values > NULL * values[0]))
 
 
@@ -207,8 +207,7 @@ def _m_complement(Z: Array, M: Array) -> Array:
 
 def _complement(Z: Array) -> Array:
     """Return an orthonormal basis of what is orthogonal to the columns of Z."""
-    full, _ = linalg.qr(Z) if Z.shape[1] else (np.eye(Z.shape[0]), None)
-    return np.asarray(full)[:, Z.shape[1] :]
+    return np.linalg.qr(Z, mode="complete")[0][:, Z.shape[1] :]
 
 
 def _stacked(values: Array, p: Array, A: Array) -> tuple[Array, Array]:
@@ -221,9 +220,9 @@ def _general(A: Array) -> tuple[Array, Array, int]:
     """Return the nonzero eigenvalues (one of each pair), vectors and the number of zeros."""
     if A.size == 0:
         return np.zeros(0, complex), np.zeros((A.shape[0], 0), complex), 0
-    values, vectors = linalg.eig(A)
+    values, vectors = np.linalg.eig(A)
     zero = np.abs(values) <= ZERO * np.max(np.abs(values))
-    kept = ~zero & (values.imag >= 0.0)
+    kept = ~zero & (np.imag(values) >= 0.0)
     return values[kept], vectors[:, kept], int(np.sum(zero))
 
 

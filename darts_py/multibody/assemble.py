@@ -26,12 +26,14 @@ from darts_py.multibody.model import (
     NODE,
     PLANAR,
     SPEED,
+    SPREAD,
+    SPREAD_MODE,
     STAGE,
     Model,
     make_workspace,
     records,
 )
-from darts_py.multibody.tree import GROUND, Array, Joint, Tree
+from darts_py.multibody.tree import GROUND, Array, Distributed, Joint, Tree
 
 STAGE_KINDS = {"axis": AXIS, "map": MAP, "planar": PLANAR, "ball": BALL, "free": FREE}
 
@@ -123,6 +125,10 @@ def _allocate(tree: Tree, order: list[int]) -> Model:
         node_Pi=np.zeros((n_nodes, nm, 6)),
         mode=records(sum(modes), MODE),
         hook=records(n_hooks, HOOK),
+        spread=records(nf, SPREAD),
+        spread_mode=records(sum(modes), SPREAD_MODE),
+        spread_Mff=np.zeros((nf, nm, nm)),
+        spread_G=np.zeros((nf, nm, nm, 3)),
         Mff=np.zeros((nf, nm, nm)),
         K=np.zeros((nf, nm, nm)),
         Dm=np.zeros((nf, nm, nm)),
@@ -139,7 +145,8 @@ def _passive_stages(tree: Tree, order: list[int]) -> list[int]:
     found, stage = [], 0
     for i in order:
         joint = tree.joints[i]
-        has = any(v is not None for v in (joint.stiffness, joint.damping, joint.lower, joint.upper))
+        laws = (joint.stiffness, joint.damping, joint.lower, joint.upper, joint.coulomb)
+        has = any(values is not None for values in laws)
         found += list(range(stage, stage + len(joint.stages))) if has else []
         stage += len(joint.stages)
     return found
@@ -208,6 +215,12 @@ def _fill_passive(speed: Array, joint: Joint) -> None:
     for name in ("stiffness", "rest", "damping", "stop_stiffness", "stop_damping"):
         values = getattr(joint, name)
         speed[name] = 0.0 if values is None else values
+    has_friction = joint.coulomb is not None
+    speed["coulomb"] = joint.coulomb if has_friction else 0.0
+    speed["breakaway"] = joint.breakaway if joint.breakaway is not None else speed["coulomb"]
+    for name in ("stribeck_rate", "creep_rate"):
+        values = getattr(joint, name)
+        speed[name] = 1.0 if values is None else values
     speed["lower"] = -np.inf if joint.lower is None else joint.lower
     speed["upper"] = np.inf if joint.upper is None else joint.upper
 
@@ -234,6 +247,30 @@ def _fill_modes(m: Model, tree: Tree, frames: _Frames, b: int, i: int) -> None:
     first = row["mode_first"]
     m.mode["Pd"][first : first + nm] = _shift(frames.R_FC[i].T @ joint.o_d, Pi).T
     row["df_form"] = cheaper_form(nm, int(row["child_last"] - row["child_first"]))
+    if body.distributed is not None:
+        _fill_distributed(m, body.distributed, frames.R_FC[i], frames.r_FC[i], row)
+
+
+def _fill_distributed(m: Model, spread: Distributed, R: Array, x: Array, row: Array) -> None:
+    """Move the integrals of spread mass to the hinge frame: axes R, origin x in the file frame."""
+    f, first, nm = row["flex"], row["mode_first"], row["n_modes"]
+    X = np.block([[R, np.zeros((3, 3))], [_cross(x) @ R, R]])  # hinge velocity to file velocity
+    Mrr, Jr = X.T @ spread.Mrr @ X, R.T @ spread.Jr @ R
+    S = 0.5 * np.trace(Mrr[:3, :3] - Jr) * np.eye(3) - (Mrr[:3, :3] - Jr)  # int r r^T dm
+    row["spread"] = 1
+    m.spread[f]["Mrr"] = np.concatenate([_six(Mrr[:3, :3]), Mrr[:3, 3:].ravel(), _six(Mrr[3:, 3:])])
+    m.spread[f]["rotary"] = np.concatenate([_six(Jr), _six(S)])
+    m.spread_Mff[f, :nm, :nm], m.spread_G[f, :nm, :nm] = spread.Mff, spread.G @ R
+    for k in range(nm):
+        mode, P = m.spread_mode[first + k], spread.Mfr[k, 3:]
+        C, Z = R.T @ (spread.C[k] - np.outer(P, x)) @ R, R.T @ spread.Z[k] @ R
+        mode["Mfr"] = X.T @ spread.Mfr[k]
+        mode["C"], mode["Z"], mode["y"] = C.ravel(), Z.ravel(), R.T @ spread.y[k]
+        mode["W"] = _six(C - np.trace(C) * np.eye(3) - Z)
+
+
+def _cross(x: Array) -> Array:
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def _require_modal_mass(m: Model, tree: Tree, order: list[int]) -> None:

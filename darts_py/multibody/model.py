@@ -34,6 +34,9 @@ FORM_GENERAL = 0  # any joint, rigid or flexible
 FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
 FORM_FREE = 2  # any body that floats freely: general, with H = 1
 
+# what is prescribed of a body's accelerations, as bits
+GIVEN_HINGE, GIVEN_MODES = 1, 2
+
 # kinds of stage; the last two have quaternions
 AXIS, MAP, PLANAR, BALL, FREE = range(5)
 
@@ -51,6 +54,7 @@ BODY = np.dtype(
         ("n_modes", I),  # nm
         ("n_hinge", I),  # nr, speeds of the joint
         ("locked", I),  # 1: the joint does not move
+        ("given", I),  # GIVEN_*: which accelerations are prescribed
         ("R_pO", D, 9),  # O+ axes to parent axes, row by row
         ("x_pO", D, 3),  # parent origin to O+
         ("Mrr", D, 21),  # spatial inertia: A (6), B (9), M (6)
@@ -64,6 +68,7 @@ BODY = np.dtype(
         ("mode_first", I),  # in Model.mode
         ("hook_first", I),  # in Model.hook, one per mode of the parent
         ("flex", I),  # slot of a flexible body, or -1
+        ("spread", I),  # 1: mass is also spread between the nodes
         ("df_form", I),  # DIRECT or WOODBURY
         ("PR", D, (6, 6)),  # Mrr - mu^T Lam mu
         ("R_FC", D, 9),  # hinge axes to file axes
@@ -83,7 +88,8 @@ STAGE = np.dtype(
     align=True,
 )
 SPEED = np.dtype(
-    [  # spring, damper and soft stops on each speed's coordinate
+    [  # spring, damper, soft stops on each speed's coordinate; friction on the speed itself
+        ("given", I),  # 1: its acceleration is prescribed
         ("stiffness", D),
         ("rest", D),
         ("damping", D),
@@ -91,6 +97,10 @@ SPEED = np.dtype(
         ("upper", D),
         ("stop_stiffness", D),
         ("stop_damping", D),
+        ("coulomb", D),
+        ("breakaway", D),
+        ("stribeck_rate", D),
+        ("creep_rate", D),
     ],
     align=True,
 )
@@ -112,6 +122,23 @@ MODE = np.dtype(
         ("Pd", D, 6),  # the mode at the inboard hinge
         ("mu", D, 6),  # row of Hf Mm [0; 1]
         ("g", D, 6),  # row of Lam mu
+    ],
+    align=True,
+)
+SPREAD = np.dtype(
+    [  # mass between the nodes of a flexible body: its share of Mrr and rotary
+        ("Mrr", D, 21),
+        ("rotary", D, 12),
+    ],
+    align=True,
+)
+SPREAD_MODE = np.dtype(
+    [  # the same mass in one mode (`tree.Distributed`)
+        ("Mfr", D, 6),
+        ("W", D, 6),
+        ("C", D, 9),  # int phi r^T dm
+        ("Z", D, 9),  # int ~psi Jc
+        ("y", D, 3),  # int Jc psi
     ],
     align=True,
 )
@@ -137,6 +164,10 @@ class Model(NamedTuple):
     node_Pi: Array  # modes at nodes: slope, displacement             (n_nodes, nm, 6)
     mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
     hook: Array  # HOOK                                               (n_hooks,)
+    spread: Array  # SPREAD                                           (n_flex,)
+    spread_mode: Array  # SPREAD_MODE                                 (n_modes,)
+    spread_Mff: Array  # its share of Mff                             (n_flex, nm, nm)
+    spread_G: Array  # int phi_l x phi_k dm                           (n_flex, nm, nm, 3)
     Mff: Array  # modal mass matrix                                   (n_flex, nm, nm)
     K: Array  # modal stiffness                                       (n_flex, nm, nm)
     Dm: Array  # modal damping                                        (n_flex, nm, nm)
@@ -161,7 +192,7 @@ MOVING = np.dtype(
         ("l", D, 3),  # parent origin to O, parent axes (fast path: not written)
         ("V", D, 6),  # spatial velocity (not kept by the RL sweep)
         ("wh", D, 3),  # CRL: pose rate
-        ("fr", D, 6),  # inverse dynamics: load through the inboard hinge
+        ("fr", D, 6),  # load through the inboard hinge (inverse dynamics, `loads.py`)
         ("R", D, 21),  # composite inertia
         ("R_NB", D, 9),  # body axes to world axes
         ("r_BN", D, 3),  # position in the world
@@ -207,6 +238,7 @@ class Workspace(NamedTuple):
     y6: Array  # WOODBURY: Ups^T ef of all children                   (6c,)
     T6: Array  # WOODBURY: [1 + Gd Om | Gd E | Gd y]                  (6c, 6c + 7)
     tau: Array  # generalized force with springs, dampers and stops   (n_speeds,)
+    given: Array  # prescribed accelerations                          (n_speeds,)
     right: Array  # bias force of the composite path                  (n_speeds,)
     udot: Array  # generalized acceleration, result                   (n_speeds,)
     M: Array  # mass matrix                                           (n_speeds, n_speeds)
@@ -236,6 +268,7 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
         y6=np.zeros(c6),
         T6=np.zeros((c6, c6 + 7)),
         tau=np.zeros(n_speeds),
+        given=np.zeros(n_speeds),
         right=np.zeros(n_speeds),
         udot=np.zeros(n_speeds),
         M=np.zeros((n_matrix, n_matrix)),
