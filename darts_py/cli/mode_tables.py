@@ -80,8 +80,8 @@ def system_summary(state: State) -> dict[str, Any]:
 def body_title(body: dict[str, Any]) -> str:
     """Return the title of a flexible body's table."""
     return (
-        f"{body['name']} alone, held at its hinge: natural modes; effective mass along x, y, z and "
-        f"inertia about them\nat the hinge, body axes, in % of the body's ({body['mass_kg']:g} kg)"
+        f"{body['name']} held at its hinge: natural modes; effective mass along, inertia about\n"
+        f"the body axes through the hinge, in % of the body's ({body['mass_kg']:g} kg)"
     )
 
 

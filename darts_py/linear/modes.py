@@ -144,7 +144,8 @@ def _null_space(K: Array) -> Array:
     """Return a basis of the directions that a symmetric K does not hold, as columns."""
     s = _diagonal_scale(K)
     values, vectors = linalg.eigh(K * np.outer(s, s))
-    return s[:, None] * vectors[:, np.abs(values) <= NULL * max(np.max(np.abs(values)), NULL)]
+    most = np.max(np.abs(values), initial=0.0)
+    return s[:, None] * vectors[:, np.abs(values) <= NULL * max(most, NULL)]
 
 
 def _scaled_rank(columns: Array) -> int:
@@ -172,7 +173,7 @@ def _symmetric(M: Array, K: Array, D: Array, A: Array) -> tuple[Array, Array, in
     Y = _m_complement(Z, M)
     w2, X = linalg.eigh(_symmetrised(Y.T @ K @ Y), _symmetrised(Y.T @ M @ Y))
     X = Y @ X
-    undamped = _null_space(_symmetrised(Z.T @ D @ Z)) if np.any(D) else np.eye(Z.shape[1])
+    undamped = _undamped(Z, D)
     coasting = undamped.shape[1]
     if not np.any(D):
         values = [complex(0.0, math.sqrt(x)) if x > 0.0 else complex(math.sqrt(-x)) for x in w2]
@@ -187,6 +188,17 @@ def _symmetric(M: Array, K: Array, D: Array, A: Array) -> tuple[Array, Array, in
     S = np.block([[np.zeros((n, n)), np.eye(n)], [-np.diag(stiffness), -(basis.T @ D @ basis)]])
     values, vectors, n_zero = _general(S)
     return *_stacked(values, basis @ vectors[:n], A), 2 * coasting + n_zero
+
+
+def _undamped(Z: Array, D: Array) -> Array:
+    """Return the combinations of the columns of Z that no damper resists."""
+    if not np.any(D):
+        return np.eye(Z.shape[1])
+    found = _null_space(_symmetrised(Z.T @ D @ Z))
+    s = _diagonal_scale(D)
+    left = np.abs(s[:, None] * (D @ Z @ found))
+    still = left <= NULL * np.max(np.abs(Z @ found / s[:, None]), axis=0, initial=0.0)
+    return found if np.all(still) else found[:, :0]  # D not semidefinite: nothing is left out
 
 
 def _m_orthonormal(Z: Array, M: Array) -> Array:

@@ -69,11 +69,15 @@ def choose(what: str, wanted: Names, default: Sequence[str], catalogue: Sequence
         raise ArgumentError(what, got=repr(wanted), expected="names, or patterns such as 'bus.*'")
     known, chosen = set(catalogue), dict[str, None]()
     for name in wanted:
-        found = [name] if name in known else fnmatch.filter(catalogue, name)
+        found = [name] if name in known else _matching(name, catalogue)
         if not found:
             _refuse(what, name, catalogue)
         chosen.update(dict.fromkeys(found))
     return list(chosen)
+
+
+def _matching(pattern: str, catalogue: Sequence[str]) -> list[str]:
+    return [name for name in catalogue if fnmatch.fnmatchcase(name, pattern)]
 
 
 def _refuse(what: str, name: str, catalogue: Sequence[str]) -> None:
@@ -81,6 +85,8 @@ def _refuse(what: str, name: str, catalogue: Sequence[str]) -> None:
     if close:
         hint = "did you mean " + ", ".join(close) + "?"
     else:
-        shown = ", ".join(catalogue[:8])
-        hint = f"there are: {shown}{', ...' if len(catalogue) > 8 else ''}"
+        first = name.partition(".")[0]  # of the body or joint that was meant, if there is one
+        shown = [known for known in catalogue if fnmatch.fnmatchcase(known.split(".")[0], first)]
+        shown = shown or list(catalogue)
+        hint = f"there are: {', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''}"
     raise ArgumentError(what, got=repr(name), expected=f"one of the model's {what}", hint=hint)
