@@ -12,12 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from darts_py.errors import Fault, ModelError
+from darts_py.multibody.assemble_closures import assemble_closures
 from darts_py.multibody.forms import cheaper_form, fastest_form, hinge_turn
 from darts_py.multibody.mass_properties import refresh_mass_properties
 from darts_py.multibody.model import (
     AXIS,
     BALL,
     BODY,
+    CLOSURE,
     FORM_GENERAL,
     FREE,
     HOOK,
@@ -70,11 +72,18 @@ class _Frames:
     """Hinge frame of every body: file axes R_FC, file origin to hinge origin r_FC."""
 
     def __init__(self, tree: Tree) -> None:
+        self.bodies = tree.bodies
         self.turn = [hinge_turn(joint) for joint in tree.joints]
         self.R_FC, self.r_FC = [], []
         for body, joint, turn in zip(tree.bodies, tree.joints, self.turn, strict=True):
             self.R_FC.append(joint.R_iO @ turn)
             self.r_FC.append(body.nodes[joint.child_node].r + joint.o_d)
+
+    def point(self, i: int, node: int, offset: Array) -> tuple[Array, Array, Array]:
+        """Return R_FC, position (hinge axes) and modes of a point beside a node, in file axes."""
+        at, R = self.bodies[i].nodes[node], self.R_FC[i]
+        modes = _shift(R.T @ offset, self.modes(i, at.Pi))
+        return R, R.T @ (at.r + offset - self.r_FC[i]), modes
 
     def modes(self, i: int, Pi: Array) -> Array:
         """Return modes given in file axes, in hinge axes."""
@@ -96,6 +105,7 @@ def assemble(tree: Tree) -> Model:
         if tree.bodies[i].n_modes:
             _fill_modes(m, tree, frames, b, i)
     m.gravity[:] = tree.gravity
+    m = assemble_closures(m, tree, order, frames.point)
     w = make_workspace(m, composite=False)
     for b in range(len(order)):
         refresh_mass_properties(m, w, b)
@@ -125,6 +135,10 @@ def _allocate(tree: Tree, order: list[int]) -> Model:
         node_Pi=np.zeros((n_nodes, nm, 6)),
         mode=records(sum(modes), MODE),
         hook=records(n_hooks, HOOK),
+        closure=records(0, CLOSURE),
+        closure_Pi=np.zeros((0, nm, 6)),
+        path=np.zeros(0, np.int64),
+        loop_body=np.zeros(0, np.int64),
         spread=records(nf, SPREAD),
         spread_mode=records(sum(modes), SPREAD_MODE),
         spread_Mff=np.zeros((nf, nm, nm)),

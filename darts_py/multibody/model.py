@@ -40,6 +40,9 @@ GIVEN_HINGE, GIVEN_MODES = 1, 2
 # kinds of stage; the last two have quaternions
 AXIS, MAP, PLANAR, BALL, FREE = range(5)
 
+# rotations that a closure holds: none, all but those about one axis, all
+TURN_FREE, TURN_AXIS, TURN_ALL = range(3)
+
 # forms of D_f^-1
 DIRECT, WOODBURY = range(2)
 
@@ -151,6 +154,29 @@ HOOK = np.dtype(
     align=True,
 )
 
+CLOSURE = np.dtype(
+    [  # frame A on one body held to frame B on another (`tree.Closure`); S^T [w; v] = 0
+        ("body_a", I),  # n_bodies for the ground
+        ("body_b", I),
+        ("row_first", I),  # its rows among all constraints
+        ("n_rows", I),
+        ("path_first", I),  # in Model.path: bodies from A and B to the root, outer ones first
+        ("path_last", I),
+        ("turn", I),  # TURN_*: which rotations are held
+        ("slides", I),  # 1: A may move along B
+        ("S", D, (6, 6)),  # constrained directions, B axes, one per row
+        ("holds", I, 6),  # 1: the row holds positions too (0: it mixes rotation and translation)
+        ("axis", D, 3),  # TURN_AXIS: the free axis, B axes
+        ("x_a", D, 3),  # body origin to A
+        ("R_a", D, 9),  # A axes to body axes
+        ("x_b", D, 3),
+        ("R_b", D, 9),
+        ("gain_velocity", D),  # Baumgarte: 2 k
+        ("gain_position", D),  # k^2
+    ],
+    align=True,
+)
+
 
 class Model(NamedTuple):
     """A spacecraft as kernels see it: structure is constant, mass properties may change."""
@@ -164,6 +190,10 @@ class Model(NamedTuple):
     node_Pi: Array  # modes at nodes: slope, displacement             (n_nodes, nm, 6)
     mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
     hook: Array  # HOOK                                               (n_hooks,)
+    closure: Array  # CLOSURE                                         (n_closures,)
+    closure_Pi: Array  # modes at A and B of each closure             (2 n_closures, nm, 6)
+    path: Array  # bodies of each closure's path in turn              (n_path,)
+    loop_body: Array  # all bodies on paths, parents first            (n_loop,)
     spread: Array  # SPREAD                                           (n_flex,)
     spread_mode: Array  # SPREAD_MODE                                 (n_modes,)
     spread_Mff: Array  # its share of Mff                             (n_flex, nm, nm)
@@ -223,6 +253,32 @@ SCRATCH = np.dtype(
     align=True,
 )
 
+LOOP = np.dtype(
+    [  # a closure's frames at this moment
+        ("C_a", D, 9),  # axes of A's body to B axes
+        ("p", D, 3),  # B to A, B axes; zero where A cannot slide
+    ],
+    align=True,
+)
+
+
+class LoopScratch(NamedTuple):
+    """Scratch of `closures.py`; r counts the rows of all closures."""
+
+    frame: Array  # LOOP                                              (n_closures,)
+    F: Array  # force of a unit multiplier on each body               (n_bodies + 1, r, 6)
+    Ff: Array  # and on each mode                                     (n_modes, r)
+    E: Array  # its innovations: raw in the fast path, else L^-1 e    (n_speeds, r)
+    Lam: Array  # J M^-1 J^T, lower triangle                          (r, r)
+    rest: Array  # acceleration of the gap without constraint forces  (r,)
+    extra: Array  # what stabilisation adds to it                     (r,)
+    gap: Array  # position error                                      (r,)
+    rate: Array  # velocity error                                     (r,)
+    force: Array  # multipliers, result                               (r,)
+    normal: Array  # normal matrix of a rank-deficient solution       (r, r)
+    vector: Array  # (r,)
+    order: Array  # pivots                                            (r,)
+
 
 class Workspace(NamedTuple):
     """Scratch of one dynamics evaluation; valid only inside a step. `udot` is the result."""
@@ -241,6 +297,7 @@ class Workspace(NamedTuple):
     given: Array  # prescribed accelerations                          (n_speeds,)
     right: Array  # bias force of the composite path                  (n_speeds,)
     udot: Array  # generalized acceleration, result                   (n_speeds,)
+    loop: LoopScratch
     M: Array  # mass matrix                                           (n_speeds, n_speeds)
     U: Array  # its factor, upper                                            (n_speeds, n_speeds)
 
@@ -271,6 +328,17 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
         given=np.zeros(n_speeds),
         right=np.zeros(n_speeds),
         udot=np.zeros(n_speeds),
+        loop=_make_loop_scratch(m),
         M=np.zeros((n_matrix, n_matrix)),
         U=np.zeros((n_matrix, n_matrix)),
     )
+
+
+def _make_loop_scratch(m: Model) -> LoopScratch:
+    n, n_speeds, n_modes = m.body.shape[0], m.speed.shape[0], m.mode.shape[0]
+    r = int(m.closure["n_rows"].sum())
+    shapes = {"F": (n + 1, r, 6), "Ff": (n_modes, r), "E": (n_speeds, r)}
+    shapes |= {"Lam": (r, r), "normal": (r, r)}
+    zeros = {name: np.zeros(shapes.get(name, (r,))) for name in LoopScratch._fields}
+    zeros |= {"frame": records(m.closure.shape[0], LOOP), "order": np.zeros(r, np.int64)}
+    return LoopScratch(**zeros)
