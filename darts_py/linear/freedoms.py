@@ -7,8 +7,10 @@ subset is independent, and the others follow from it,
 
 Jc u = 0 holds on closed loops (docs/linear_models.md), hence Jc Nu = 0; with delta' = Gamma u the
 displacements obey Jc Gamma^-1 Nd = 0; and a change of configuration at fixed u_I changes the
-dependent speeds, d(Jc) u + Jc L = 0, which matters where the state moves. Dependent coordinates
-are chosen by QR with column pivoting, so that they follow from the others without loss of digits.
+dependent speeds, d(Jc) u + Jc L = 0, which matters where the state moves. Rows of Jc that hold
+speeds only (a rolling contact) leave the displacements free: there are then more delta_I than u_I.
+Dependent coordinates are chosen by QR with column pivoting, so that they follow from the others
+without loss of digits.
 """
 
 from __future__ import annotations
@@ -32,14 +34,14 @@ MODE_WEIGHT = 1e-3  # a mode becomes dependent only where no joint can
 
 
 class Freedoms(NamedTuple):
-    """Independent local coordinates and speeds (f of each), and what follows from them."""
+    """Independent local coordinates and speeds, and what follows from them."""
 
-    delta: Array  # numbers of the independent local coordinates            (f,)
+    delta: Array  # numbers of the independent local coordinates            (fd,)
     speed: Array  # numbers of the independent speeds                       (f,)
     Gamma: Array  # delta' = Gamma u at q                       (n_speeds, n_speeds)
-    Nd: Array  # d delta / d delta_I                                        (n_speeds, f)
+    Nd: Array  # d delta / d delta_I                                        (n_speeds, fd)
     Nu: Array  # du / du_I                                                  (n_speeds, f)
-    L: Array  # du / d delta_I                                              (n_speeds, f)
+    L: Array  # du / d delta_I                                              (n_speeds, fd)
     n_closures: int  # independent rows of Jc
 
 
@@ -61,13 +63,20 @@ def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedo
     J = darts_py.closure_jacobian(model, q)
     weight = np.where(is_mode(model), MODE_WEIGHT, 1.0)
     speed, Nu = _independent(J, free, weight)
-    delta, Nd = _independent(linalg.solve(Gamma.T, J.T).T, free, weight)
-    L = np.zeros(Nu.shape)
+    holding = linalg.solve(Gamma.T, J[_holding_rows(model)].T).T
+    delta, Nd = _independent(holding, free, weight)
+    L = np.zeros(Nd.shape)
     if np.any(u):
         dependent = np.setdiff1d(free, speed)
         turned = [_turned_rows(model, q, u, column, steps) for column in Nd.T]
         L[dependent] = _solve(J[:, dependent], -np.stack(turned, -1))
     return Freedoms(delta, speed, Gamma, Nd, Nu, L, free.size - speed.size)
+
+
+def _holding_rows(model: Spacecraft) -> Array:
+    """Return which rows of Jc hold displacements, not speeds only (r,)."""
+    rows = [row["holds"][: row["n_rows"]] for row in model.arrays.closure]
+    return np.concatenate(rows).astype(bool)
 
 
 def rate_matrix(model: Spacecraft, q: Array) -> Array:
@@ -97,8 +106,10 @@ def _require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
 
 def _independent(J: Array, free: Array, weight: Array) -> tuple[Array, Array]:
     """Return the independent ones of `free`, and N with J N = 0 and N = 1 on them."""
+    if J.shape[0] == 0 or free.size == 0:
+        return free, np.eye(J.shape[1])[:, free]
     values = np.asarray(linalg.svdvals(J[:, free]))
-    rank = int(np.sum(values > RANK * values[0])) if values.size else 0
+    rank = int(np.sum(values > RANK * values[0]))
     order = linalg.qr(J[:, free] * weight[free], mode="r", pivoting=True)[-1]
     dependent = np.sort(free[np.asarray(order)[:rank]])
     chosen = np.setdiff1d(free, dependent)

@@ -18,14 +18,14 @@ Array = np.ndarray
 class LinearModel:
     """x' = A x + B v, outputs = y + C x + D v, about one reference motion.
 
-    x = [local coordinates; speeds] of the f independent freedoms, as deviations from the
-    reference, which itself moves on with `u` and `udot`.
+    x = [fd independent local coordinates; f independent speeds], as deviations from the
+    reference, which itself moves on with `u` and `udot`. fd = f unless a closure holds speeds only.
     """
 
     name: str  # of the spacecraft
-    A: Array  #                                                     (2 f, 2 f)
-    B: Array  #                                                     (2 f, n_inputs)
-    C: Array  #                                                     (n_outputs, 2 f)
+    A: Array  #                                                     (fd + f, fd + f)
+    B: Array  #                                                     (fd + f, n_inputs)
+    C: Array  #                                                     (n_outputs, fd + f)
     D: Array  #                                                     (n_outputs, n_inputs)
     state_names: tuple[str, ...]
     input_names: tuple[str, ...]
@@ -41,7 +41,7 @@ class LinearModel:
     n_closures: int  # independent constraints of closed loops
     mass: Array  # mass matrix of the independent speeds            (f, f)
     local_names: tuple[str, ...]  # of all local coordinates        (n_speeds,)
-    shape_basis: Array  # all local coordinates per independent one (n_speeds, f)
+    shape_basis: Array  # all local coordinates per independent one (n_speeds, fd)
     body_names: tuple[str, ...]
     body_mass: Array  # share of each body in `mass`                (n_bodies, f, f)
 
@@ -49,6 +49,11 @@ class LinearModel:
     def n_freedoms(self) -> int:
         """Number of independent freedoms, f."""
         return self.mass.shape[0]
+
+    @property
+    def n_displacements(self) -> int:
+        """Number of independent local coordinates, fd."""
+        return self.A.shape[0] - self.mass.shape[0]
 
     @property
     def equilibrium_defect(self) -> float:

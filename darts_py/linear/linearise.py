@@ -169,7 +169,7 @@ class _Field:
     freedoms: Freedoms
     nodes: NodeOutputs
     directions: list[tuple[Array, Array]]  # (d delta, du), each (n_speeds,), one per state
-    scales: Array  # largest step along each direction                             (2 f,)
+    scales: Array  # largest step along each direction                             (n_states,)
 
     @staticmethod
     def at(ref: _Reference, nodes: NodeOutputs) -> _Field:
@@ -214,12 +214,12 @@ class _Field:
 
 def _state_matrix(ref: _Reference, freedoms: Freedoms, jacobian: Array) -> Array:
     """Return A: independent rows of the field's Jacobian, seen from the moving reference."""
-    n, f = ref.model.n_speeds, freedoms.delta.size
+    n, fd = ref.model.n_speeds, freedoms.delta.size
     rates, w = jacobian[:n].copy(), _chart_rates(ref.model, ref.q, ref.u)
     for stage in ref.model.arrays.stage:
         if stage["kind"] >= BALL:  # delta' = dw - w x delta
             part = slice(int(stage["u"]), int(stage["u"]) + 3)
-            rates[part, :f] -= np.cross(w[part], freedoms.Nd[part], axisb=0).T
+            rates[part, :fd] -= np.cross(w[part], freedoms.Nd[part], axisb=0).T
     return np.vstack([rates[freedoms.delta], jacobian[n : 2 * n][freedoms.speed]])
 
 

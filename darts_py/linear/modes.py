@@ -90,11 +90,11 @@ def find_modes(model: LinearModel) -> Modes:
         values, vectors, n_zero = _general(model.A)
     else:
         values, vectors, n_zero = _symmetric(model.mass, *pair, model.A)
-    f = model.n_freedoms
+    fd = model.n_displacements
     modes = [_mode(model, value, vectors[:, k]) for k, value in enumerate(values)]
     return Modes(
         modes=tuple(sorted(modes, key=_order)),
-        n_rigid=f - _scaled_rank(model.A[:, :f]),
+        n_rigid=fd - _scaled_rank(model.A[:, :fd]),
         n_zero=n_zero,
         local_names=model.local_names,
         output_names=model.output_names,
@@ -111,7 +111,9 @@ def _second_order(model: LinearModel) -> tuple[Array, Array] | None:
 
     The displacements p are those whose rates are the speeds: d delta_I = A12 p. They do at rest.
     """
-    f = model.n_freedoms
+    f = model.n_displacements
+    if f != model.n_freedoms:
+        return None
     A11, A12, A21, A22 = model.A[:f, :f], model.A[:f, f:], model.A[f:, :f], model.A[f:, f:]
     if np.any(A11):
         return None
@@ -240,7 +242,7 @@ def _general(A: Array) -> tuple[Array, Array, int]:
 
 def _mode(model: LinearModel, value: complex, x: Array) -> Mode:
     """Return a mode with its shape scaled: its first greatest coordinate is 1."""
-    f = model.n_freedoms
+    f = model.n_displacements
     shape = model.shape_basis @ x[:f]
     size = np.abs(shape) if np.any(shape) else np.abs(x[f:])
     first = int(np.argmax(size >= (1.0 - TIE) * np.max(size)))

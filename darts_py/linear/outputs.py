@@ -112,7 +112,7 @@ class OutputRows:
         Args:
             nodes: the sampler.
             freedoms: at the state.
-            sampled: derivatives of the samples by the states           (n_samples, 2 f).
+            sampled: derivatives of the samples by the states           (n_samples, n_states).
             response: accelerations per unit of input                   (n_speeds, n_inputs).
             state: q, u and udot of the reference.
         """
@@ -123,9 +123,9 @@ class OutputRows:
         self._motion: dict[str, dynamics.NodeMotion] = {}
 
     def row(self, channel: Channel) -> tuple[Array, Array, float]:
-        """Return the row of C (2 f,), the row of D (n_inputs,) and the value at the reference."""
+        """Return rows of C (n_states,) and D (n_inputs,), and the value at the reference."""
         none = np.zeros(self._response.shape[1])
-        blank = np.zeros(self._f.Nd.shape[1])
+        blank = np.zeros(self._f.Nu.shape[1])
         if channel.kind == "delta":
             return np.concatenate([self._f.Nd[channel.row], blank]), none, 0.0
         if channel.kind == "speed":
