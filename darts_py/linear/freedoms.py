@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-import darts_py
+from darts_py import loops
 from darts_py.errors import ArgumentError
 from darts_py.linear.derivative import derivative
 from darts_py.linear.names import is_mode, locked_speeds
@@ -60,7 +60,7 @@ def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedo
         N = np.eye(model.n_speeds)[:, free]
         return Freedoms(free, free, Gamma, N, N, np.zeros(N.shape), 0)
     _require_closed_loops(model, q, u)
-    J = darts_py.closure_jacobian(model, q)
+    J = loops.closure_jacobian(model, q)
     weight = np.where(is_mode(model), MODE_WEIGHT, 1.0)
     speed, Nu = _independent(J, free, weight)
     holding = linalg.solve(Gamma.T, J[_holding_rows(model)].T).T
@@ -96,7 +96,7 @@ def moved(model: Spacecraft, q: Array, delta: Array) -> Array:
 
 
 def _require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
-    for what, error in zip("qu", darts_py.closure_error(model, q, u), strict=True):
+    for what, error in zip("qu", loops.closure_error(model, q, u), strict=True):
         worst = float(np.max(np.abs(error), initial=0.0))
         if not worst <= OPEN_LOOP:
             unit = "m or rad" if what == "q" else "m/s or rad/s"
@@ -129,6 +129,6 @@ def _turned_rows(model: Spacecraft, q: Array, u: Array, direction: Array, steps:
     reach = float(np.max(np.abs(direction) / steps, initial=0.0))
 
     def rows(t: float) -> Array:
-        return darts_py.closure_jacobian(model, moved(model, q, t * direction)) @ u
+        return loops.closure_jacobian(model, moved(model, q, t * direction)) @ u
 
     return derivative(rows, 1.0 / reach)[0]
