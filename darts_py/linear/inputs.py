@@ -9,21 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from darts_py import dynamics
-from darts_py.linear.names import WRENCH, is_mode, locked_speeds
+from darts_py.linear.names import WRENCH, held_speeds, is_mode
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
 
 
 def input_catalogue(model: Spacecraft) -> list[str]:
     """Return the names of all inputs; locked joints have none."""
-    free = ~locked_speeds(model)
+    free = ~held_speeds(model)
     names = [name for name, moves in zip(model.speed_names, free, strict=True) if moves]
     return names + [f"{node}.{word}" for node in model.node_index for word in WRENCH]
 
 
 def default_inputs(model: Spacecraft) -> list[str]:
     """Return the inputs where none are chosen: the forces on all joint speeds."""
-    driven = ~locked_speeds(model) & ~is_mode(model)
+    driven = ~held_speeds(model) & ~is_mode(model)
     return [name for name, is_one in zip(model.speed_names, driven, strict=True) if is_one]
 
 

@@ -22,10 +22,16 @@ from darts_py import dynamics
 from darts_py.dynamics import SPEED_HINT, Forces, vector
 from darts_py.linear.body_motion import body_mass_matrices
 from darts_py.linear.derivative import derivative
-from darts_py.linear.freedoms import Freedoms, find_freedoms, moved
+from darts_py.linear.freedoms import (
+    Freedoms,
+    find_freedoms,
+    moved,
+    require_closed_loops,
+    without_redundant_rows,
+)
 from darts_py.linear.inputs import default_inputs, input_catalogue, input_forces
 from darts_py.linear.linear_model import LinearModel
-from darts_py.linear.names import Names, choose, local_names, locked_speeds
+from darts_py.linear.names import Names, choose, held_speeds, local_names
 from darts_py.linear.outputs import NodeOutputs, OutputRows, node_outputs, output_catalogue
 from darts_py.linear.steps import coordinate_steps, speed_steps
 from darts_py.linear.stops import Engaged, longest_step, without_idle_stops
@@ -119,7 +125,7 @@ def linearise(
 
 
 def _default_outputs(model: Spacecraft) -> list[str]:
-    free = np.flatnonzero(~locked_speeds(model))
+    free = np.flatnonzero(~held_speeds(model))
     names = local_names(model)
     return [names[j] for j in free] + [model.speed_names[j] for j in free]
 
@@ -148,9 +154,11 @@ def _reference(
 ) -> _Reference:
     n = model.n_speeds
     q = moved(model, vector("q", q, model.n_coords), np.zeros(n))  # unit quaternions
-    u = np.where(locked_speeds(model), 0.0, vector("u", u, n, SPEED_HINT))
+    u = np.where(held_speeds(model), 0.0, vector("u", u, n, SPEED_HINT))
     tau = np.zeros(n) if tau is None else vector("tau", tau, n, SPEED_HINT).copy()
+    require_closed_loops(model, q, u)
     smooth, engaged = without_idle_stops(model, q, _chart_rates(model, q, u))
+    smooth = without_redundant_rows(smooth, q)
     udot = dynamics.forward_dynamics(smooth, q, u, tau, forces=forces, terms=terms)
     return _Reference(smooth, engaged, q, u, tau, forces, terms, udot)
 

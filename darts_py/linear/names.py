@@ -39,9 +39,9 @@ def local_names(model: Spacecraft) -> tuple[str, ...]:
     return tuple(names)
 
 
-def locked_speeds(model: Spacecraft) -> np.ndarray:
-    """Return which speeds belong to locked joints (n_speeds,)."""
-    locked = np.zeros(model.n_speeds, bool)
+def held_speeds(model: Spacecraft) -> np.ndarray:
+    """Return which speeds cannot deviate: of locked joints, or prescribed (n_speeds,)."""
+    locked = model.arrays.speed["given"] == 1
     for row in model.arrays.body[model.arrays.body["locked"] == 1]:
         first = row["u_start"] + row["n_modes"]
         locked[first : first + row["n_hinge"]] = True

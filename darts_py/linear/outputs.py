@@ -26,8 +26,8 @@ from darts_py.linear.names import (
     POSITION,
     ROTATION,
     VELOCITY,
+    held_speeds,
     local_names,
-    locked_speeds,
 )
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
@@ -51,7 +51,7 @@ _KINDS = (
 
 def output_catalogue(model: Spacecraft) -> dict[str, Channel]:
     """Return every output by its name; locked joints have none."""
-    free = np.flatnonzero(~locked_speeds(model))
+    free = np.flatnonzero(~held_speeds(model))
     names = local_names(model)
     channels = {names[j]: Channel("delta", int(j)) for j in free}
     channels |= {model.speed_names[j]: Channel("speed", int(j)) for j in free}
