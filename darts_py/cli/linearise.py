@@ -58,6 +58,9 @@ def linearise(
         assign(state, "--set", text)
     for text in force or []:
         assign(state, "--force", text)
+    note = state.close()
+    if note:
+        print(f"darts linearise: {note}", file=sys.stderr)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinearisationWarning)
         linear = linear_model(

@@ -46,15 +46,16 @@ def system_summary(state: State) -> dict[str, Any]:
     from darts_py.linear import LinearisationWarning, linearise
 
     try:
+        note = state.close()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LinearisationWarning)
             linear = linearise(state.model, state.q, state.u, state.tau, inputs=[], outputs=[])
-    except ArgumentError as error:  # loops that are open in the neutral position
+    except ArgumentError as error:  # loops that do not close from there
         return {"missing": str(error), "modes": []}
     modes = linear.modes()
     return {
         "missing": "",
-        "warnings": [str(warning.message) for warning in caught],
+        "warnings": [*filter(None, [note]), *(str(warning.message) for warning in caught)],
         "n_freedoms": linear.n_freedoms,
         "n_closures": linear.n_closures,
         "is_equilibrium": linear.is_equilibrium,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LAYOUT = '{"q": [...], "u": [...], "tau": [...]} or {"set": {name: value}, "tau": {speed: value}}'
 
+SAME = 1e-6  # m or rad: a state that is closed by moving less was closed
+
 
 class State:
     """Coordinates, speeds and generalized forces; at rest in the neutral position to begin with."""
@@ -38,6 +40,21 @@ class State:
             names = self.model.coord_names + self.model.speed_names
             place = find_name(what, name, names)
             self.q[place] = number
+
+    def close(self) -> str:
+        """Move to the nearest state that closes the model's loops; say so if it is another."""
+        import numpy as np
+
+        from darts_py.loops import close_loops
+
+        if not self.model.tree.closures:
+            return ""
+        q, u = close_loops(self.model, self.q, self.u)
+        moved = float(np.max(np.abs(q - self.q), initial=0.0))
+        self.q, self.u = q, u
+        if moved < SAME:
+            return ""
+        return f"Loops were open: coordinates moved by up to {moved:.3g} to close them."
 
     def set_force(self, what: str, name: str, value: object) -> None:
         """Set the generalized force on a speed."""

@@ -209,6 +209,21 @@ def test_locked_joint_is_no_state() -> None:
     assert np.allclose(linear.A[2:, :2], -np.linalg.solve(mass, stiffness), rtol=RTOL)
 
 
+def test_nothing_that_moves_is_an_empty_model() -> None:
+    model = chain(2, 0.7, 40.0, 0.1, held=True)
+    joints = tuple(replace(joint, locked=True) for joint in model.tree.joints)
+    linear = linearise(Spacecraft(replace(model.tree, joints=joints)), np.zeros(2), np.zeros(2))
+    assert linear.A.shape == (0, 0)
+    assert (len(linear.modes()), linear.n_freedoms, linear.is_equilibrium) == (0, 0, True)
+
+
+def test_lock_of_a_plant_counts() -> None:
+    plant = darts_py.Plant(chain(3, 0.7, 40.0, 0.1, held=True), dt_ns=1_000_000)
+    plant.lock("s1")
+    linear = linearise(plant.model, plant.q, plant.u)
+    assert linear.state_names[:2] == ("s0.slide", "s2.slide")
+
+
 STOPS = {
     "lower": np.array([-0.2]),
     "upper": np.array([0.1]),

@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 
 import darts_py
+from darts_py.cli.mode_tables import system_notes, system_summary
+from darts_py.cli.state_file import State
 from darts_py.errors import ArgumentError
 from darts_py.linear import linearise
 from darts_py.multibody import joint_types as jt
@@ -117,6 +119,22 @@ def test_open_loops_are_refused() -> None:
         linearise(model, q + np.array([0.0, 0.0, 0.01]), u)
     with pytest.raises(ArgumentError, match=r"u: got loops open by 0\.1 m/s or rad/s"):
         linearise(model, q, u + np.array([0.0, 0.0, 0.1]))
+
+
+def test_command_line_closes_loops_first() -> None:
+    """A neutral position with open loops: the nearest closed one is taken, and said."""
+    state = State(slider_crank(BALL))
+    state.q[0] = 0.3
+    system = system_summary(state)
+    assert "Loops were open" in system["warnings"][0]
+    assert (system["n_freedoms"], system["n_rigid"], system["missing"]) == (1, 1, "")
+    assert any("closed loops take 2" in note for note in system_notes(system))
+    assert state.close() == ""
+    far = State(slider_crank(BALL))
+    far.q[2] = 40.0
+    far.model.arrays.body["locked"][far.model.kernel_body[2]] = 1
+    assert "loops that stay open" in system_summary(far)["missing"]
+    assert system_notes(system_summary(far))[0].startswith("No system modes: q: got loops")
 
 
 def test_parallelogram_swings_as_a_pendulum() -> None:
