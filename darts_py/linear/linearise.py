@@ -153,8 +153,8 @@ def _reference(
     model: Spacecraft, q: Array, u: Array, tau: Array | None, forces: Forces, terms: str
 ) -> _Reference:
     n = model.n_speeds
-    q = moved(model, vector("q", q, model.n_coords), np.zeros(n))  # unit quaternions
-    u = np.where(held_speeds(model), 0.0, vector("u", u, n, SPEED_HINT))
+    q, u = dynamics.checked_state(model, q, u)
+    q, u = moved(model, q, np.zeros(n)), u.copy()  # unit quaternions
     tau = np.zeros(n) if tau is None else vector("tau", tau, n, SPEED_HINT).copy()
     require_closed_loops(model, q, u)
     smooth, engaged = without_idle_stops(model, q, _chart_rates(model, q, u))

@@ -30,6 +30,11 @@ def four_points(f: Callable[[float], Array]) -> Array:
     return (8 * (f(STEP) - f(-STEP)) - (f(2 * STEP) - f(-2 * STEP))) / (12 * STEP)
 
 
+def two_points(f: Callable[[float], Array]) -> Array:
+    """Return f'(0) by the central difference."""
+    return (f(STEP) - f(-STEP)) / (2 * STEP)
+
+
 def assert_rows_close(got: Array, expected: Array, what: str) -> None:
     scale = np.maximum(np.max(np.abs(expected), axis=1, initial=0.0), 1e-3)
     error = np.max(np.abs(got - expected) / scale[:, None], initial=0.0)
@@ -74,7 +79,11 @@ class Case:
         return self.twin.forward_dynamics(q, u, self.tau, self.forces, self.terms)
 
     def differences(self, f: Callable[[Array, Array], Array]) -> Array:
-        columns = [four_points(lambda t, k=k: f(*self.perturbed(k, t))) for k in range(2 * self.f)]
+        """Differentiate by x; in the speeds f is of second degree, where two points are exact."""
+        columns = []
+        for k in range(2 * self.f):
+            rule = four_points if k < self.f else two_points
+            columns.append(rule(lambda t, k=k: f(*self.perturbed(k, t))))
         return np.stack(columns, -1)
 
     def node_rates(self, q: Array, u: Array) -> Array:
@@ -87,7 +96,8 @@ class Case:
 def _case(kind: str, terms: str, n_bodies: int = 2) -> Case:
     seed = joint_kinds.ALL_KINDS.index(kind)
     rng = np.random.default_rng([11, seed])
-    options = Options(kinds=[kind, "revolute"], branching=1.0, passive=0.7, locked=0.15)
+    options = Options(kinds=[kind, "revolute"], branching=1.0, passive=0.7, locked=0.15,
+                      max_modes=2)  # fmt: skip
     return Case(random_tree(rng, n_bodies, options), rng, terms)
 
 
@@ -125,10 +135,10 @@ def test_inputs_match_the_twin(kind: str) -> None:
     ("kind", "terms"),
     [
         ("revolute", "rl"),
-        ("free", "crl"),
-        ("planar", "crl"),
-        ("map-ball", "rl"),
-        ("compound", "rl"),
+        ("map-ball", "crl"),
+        pytest.param("free", "crl", marks=pytest.mark.slow),
+        pytest.param("planar", "rl", marks=pytest.mark.slow),
+        pytest.param("compound", "rl", marks=pytest.mark.slow),
     ],
 )
 def test_node_outputs_match_the_twin(kind: str, terms: str) -> None:

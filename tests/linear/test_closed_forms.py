@@ -175,20 +175,24 @@ def test_free_body_in_motion_has_the_known_matrix() -> None:
     assert linear.state_names == tuple(f"base.{name}" for name in names)
 
 
-def test_wheel_makes_a_gyrostat_nutate() -> None:
-    """Body at rest, wheel momentum h along z: frequency h / sqrt(I1 I2) of the transverse rates."""
-    bus, wheel, rate = np.array([3.0, 4.0, 5.0]), np.array([0.02, 0.02, 0.04]), 200.0
-    bodies = (lump("bus", 50.0, bus), lump("wheel", 2.0, wheel))
+def gyrostat() -> Spacecraft:
+    """Return a free body with a wheel along z: transverse inertias 3.02 and 4.02 with it."""
+    bodies = (lump("bus", 50.0, np.array([3.0, 4.0, 5.0])),
+              lump("wheel", 2.0, np.array([0.02, 0.02, 0.04])))  # fmt: skip
     joints = (
         Joint("base", "free", jt.free()),
         Joint("spin", "revolute", jt.revolute(Z), parent=0),
     )
-    model = Spacecraft(Tree("gyrostat", bodies, joints))
+    return Spacecraft(Tree("gyrostat", bodies, joints))
+
+
+def test_wheel_makes_a_gyrostat_nutate() -> None:
+    """Body at rest, wheel momentum h along z: frequency h / sqrt(I1 I2) of the transverse rates."""
+    model, rate = gyrostat(), 200.0
     u = np.zeros(7)
     u[6] = rate
     modes = linearise(model, model.neutral(), u).modes()
-    transverse = bus[:2] + wheel[:2]
-    expected = wheel[2] * rate / math.sqrt(np.prod(transverse))
+    expected = 0.04 * rate / math.sqrt(3.02 * 4.02)
     assert max(mode.frequency_rad_s for mode in modes) == pytest.approx(expected, rel=1e-10)
     assert len(modes) == 1
 
@@ -222,6 +226,21 @@ def test_lock_of_a_plant_counts() -> None:
     plant.lock("s1")
     linear = linearise(plant.model, plant.q, plant.u)
     assert linear.state_names[:2] == ("s0.slide", "s2.slide")
+
+
+def test_prescribed_motion_is_no_state_but_goes_on() -> None:
+    """A wheel kept at its rate: the body nutates, and the wheel has no deviation."""
+    model = gyrostat()
+    u = np.zeros(7)
+    u[6] = 200.0
+    plant = darts_py.Plant(model, dt_ns=1_000_000, u=u)
+    plant.prescribe("spin.angle", darts_py.Motion.constant(0.0))
+    linear = linearise(plant.model, plant.q, plant.u)
+    assert "spin.angle_rate" not in linear.state_names
+    assert linear.u[6] == 200.0
+    (mode,) = linear.modes()
+    expected = 0.04 * 200.0 / math.sqrt(3.02 * 4.02)
+    assert mode.frequency_rad_s == pytest.approx(expected, rel=1e-10)
 
 
 STOPS = {
