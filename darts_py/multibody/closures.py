@@ -14,7 +14,6 @@ outward sweep that follows gives constrained accelerations (docs/equations.md se
 from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
-from darts_py.multibody.handover import on_one_axis
 from darts_py.multibody.jacobian import project_force
 from darts_py.multibody.joints import ZERO
 from darts_py.multibody.loop_motion import measure_gaps, measure_loop, sweep_links
@@ -28,7 +27,6 @@ from darts_py.spatial.vector import (
     cross,
     dot,
     mat9,
-    put_pair,
     scale,
     sub,
     tail3,
@@ -47,10 +45,13 @@ def constrain(m, w, q, u, conserving):
     sweep_links(m, w, u, conserving)
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
+        first, last = closure.row_first, closure.row_first + closure.n_rows
         measure_loop(m, w, c, u, conserving)
-        for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            S = closure.S[r - closure.row_first]
-            loop.rest[r] += _send_to_base(m, w, c, r, vec3(S), tail3(S), False)
+        for r in range(first, last):
+            S = closure.S[r - first]
+            _push(m, w, c, r, vec3(S), tail3(S))
+        _send_to_base(m, w, closure, first, last, False)
+        for r in range(first, last):
             wanted = loop.rest[r] + loop.extra[r] + closure.gain_velocity * loop.rate[r]
             loop.rest[r] = -(wanted + closure.gain_position * loop.gap[r])
     _fill_inverse_inertia(m, w)
@@ -58,134 +59,196 @@ def constrain(m, w, q, u, conserving):
     _apply_forces(m, w)
 
 
-# -- one constraint's force on its way to the base --------------------------------------------
+# -- constraint forces on their way to the base -----------------------------------------------
+#
+# All rows of a closure travel together: what one row waits for, the others compute meanwhile.
 
 
 @inlined
-def _send_to_base(m, w, c, r, n, f, unload):
-    """Send a force on A (B axes, at A) and its opposite on B through their paths to the base.
+def _push(m, w, c, r, n, f):
+    """Start row r with a force on A (B axes, at A) and its opposite on B.
 
-    Leaves its innovations in column r of E, and on request takes it off the bias forces (`unload`).
-    Returns how the joints, modes and bodies it passes would move the gap.
+    Forces are in reference axes, about the reference origin.
     """
-    closure, links, R_B = m.closure[c], w.loop.link, mat9(w.loop.frame[c].R_B)
-    a, b = closure.body_a, closure.body_b
-    n, f = times(R_B, n), times(R_B, f)  # reference axes, and about the reference origin:
-    r_a = add(vec3(links[a].r), times(mat9(links[a].R), vec3(closure.x_a)))
-    r_b = add(vec3(links[b].r), times(mat9(links[b].R), vec3(closure.x_b)))
+    closure, frame = m.closure[c], w.loop.frame[c]
+    a, b, r_a, r_b = closure.body_a, closure.body_b, vec3(frame.r_a), vec3(frame.r_b)
+    n, f = times(mat9(frame.R_B), n), times(mat9(frame.R_B), f)
     n_a, n_b = shift_force(r_a, n, f), shift_force(r_a if closure.slides else r_b, n, f)
-    f_a, n_b, f_b = f, scale(-1.0, n_b), scale(-1.0, f)
-    _bend(m, w, a, m.closure_Pi[2 * c], r_a, n_a, f_a)
-    _bend(m, w, b, m.closure_Pi[2 * c + 1], r_b, n_b, f_b)
-    first, second, trunk = closure.path_first, closure.path_b, closure.path_trunk
-    moved_a, n_a, f_a = _pass_chain(m, w, first, second, r, n_a, f_a, unload)
-    moved_b, n_b, f_b = _pass_chain(m, w, second, trunk, r, n_b, f_b, unload)
-    n, f = add(n_a, n_b), add(f_a, f_b)
-    moved, n, f = _pass_chain(m, w, trunk, closure.path_last, r, n, f, unload)
-    if not closure.grounded:  # reference axes are the root's
-        f = times(mat9(w.body[m.path[closure.path_last - 1]].A), f)
-    return moved + moved_a + moved_b - dot(f, vec3(m.gravity))  # the ground's own acceleration
+    n_b, f_b = scale(-1.0, n_b), scale(-1.0, f)
+    _put_force(n_a, f, w.loop.F_a, r)
+    _put_force(n_b, f_b, w.loop.F_b, r)
+    _bend(m, w, a, m.closure_Pi[2 * c], r_a, n_a, f, r)
+    _bend(m, w, b, m.closure_Pi[2 * c + 1], r_b, n_b, f_b, r)
 
 
 @inlined
-def _bend(m, w, b, Pi, r, n, f):
-    """Let a force bend body b at the point r, where its modal matrix is Pi."""
+def _put_force(n, f, F, r):
+    for c in range(3):
+        F[c, r] = n[c]
+        F[3 + c, r] = f[c]
+
+
+@inlined
+def _force(F, r):
+    return (F[0, r], F[1, r], F[2, r]), (F[3, r], F[4, r], F[5, r])
+
+
+@inlined
+def _bend(m, w, b, Pi, at, n, f, r):
+    """Let a force bend body b at a point where its modal matrix is Pi."""
     if b < m.body.shape[0] and m.body[b].n_modes > 0:
         R, body = mat9(w.loop.link[b].R), m.body[b]
-        n, f = times_t(R, sub(n, cross(r, f))), times_t(R, f)
+        n, f = times_t(R, sub(n, cross(at, f))), times_t(R, f)
         for k in range(body.n_modes):
-            w.loop.Ff[body.mode_first + k] += dot(vec3(Pi[k]), n) + dot(tail3(Pi[k]), f)
+            w.loop.Ff[body.mode_first + k, r] += dot(vec3(Pi[k]), n) + dot(tail3(Pi[k]), f)
 
 
 @inlined
-def _pass_chain(m, w, first, last, r, n, f, unload):
-    """Pass a force through the bodies path[first:last]; returns the gap's motion and the rest."""
-    moved = 0.0
-    for i in range(first, last):
-        b = m.path[i]
-        body, own, link = m.body[b], w.body[b], w.loop.link[b]
-        if unload and body.flex < 0:
-            R = mat9(link.R)
-            n_b, f_b = times_t(R, sub(n, cross(vec3(link.r), f))), times_t(R, f)
-            add_pair(scale(-1.0, n_b), scale(-1.0, f_b), own.z)
-        if on_one_axis(body):
-            e = dot(vec3(link.h), n) + dot(tail3(link.h), f)
-            if body.form == FORM_CARRIED:
-                moved += e * w.given[body.u_start]
-            else:
-                w.loop.E[body.u_start, r] = e
-                e *= own.d
-                n, f = sub(n, scale(e, vec3(link.U))), sub(f, scale(e, tail3(link.U)))
-                moved += e * own.e
-            moved += dot(n, vec3(link.a)) + dot(f, tail3(link.a))
-        else:
-            moved_b, n, f = _pass_general(m, w, b, r, n, f)
-            moved += moved_b
-        if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
-            _bend_parent(m, w, b, n, f)
-    return moved, n, f
+def _send_to_base(m, w, closure, first, last, unload):
+    """Send rows first to last through a closure's paths, first from A and B, then together.
 
-
-@inlined
-def _pass_general(m, w, b, r, n, f):
-    """Pass a force through any body, in its own axes: modes first, then the hinge."""
-    body, own, hinge, loop, F = m.body[b], w.body[b], w.hinge[b], w.loop, w.scratch[0].z
-    R, arm = mat9(loop.link[b].R), vec3(loop.link[b].r)
-    start, nm, flex = body.u_start, body.n_modes, body.flex
-    put_pair(times_t(R, sub(n, cross(arm, f))), times_t(R, f), F)
-    moved = 0.0
-    for k in range(nm):  # e_f = F_f - Pd^T F
-        e, Pd = loop.Ff[body.mode_first + k], m.mode[body.mode_first + k].Pd
-        for c in range(6):
-            e -= Pd[c] * F[c]
-        loop.E[start + k, r] = e
-        loop.Ff[body.mode_first + k] = 0.0  # ready for the next force
-    if nm > 0:
-        moved += _pass_block(m, w, start, nm, w.Lf[flex], w.Yf[flex], w.yf[flex], r, F)
+    Leaves their innovations in E and adds to `rest` how the joints, modes and bodies on the way
+    would move the gap; takes the forces off the bias forces if asked to (`unload`).
+    """
+    F, F_b = w.loop.F_a, w.loop.F_b
+    _pass_chain(m, w, closure.path_first, closure.path_b, F, first, last, unload)
+    _pass_chain(m, w, closure.path_b, closure.path_trunk, F_b, first, last, unload)
     for c in range(6):
-        moved += F[c] * own.a[c]
-    if not body.locked:
-        for j in range(body.n_hinge):
-            e = 0.0
-            for c in range(6):
-                e += hinge.H[j, c] * F[c]
-            loop.E[start + nm + j, r] = e
-        moved += _pass_block(m, w, start + nm, body.n_hinge, hinge.L, hinge.Y, hinge.y, r, F)
-    f = times(R, tail3(F))
-    return moved, add(times(R, vec3(F)), cross(arm, f)), f
+        for r in range(first, last):
+            F[c, r] += F_b[c, r]
+    _pass_chain(m, w, closure.path_trunk, closure.path_last, F, first, last, unload)
+    g = vec3(m.gravity)  # the ground accelerates against it
+    if not closure.grounded:  # reference axes are the root's
+        g = times_t(mat9(w.body[m.path[closure.path_last - 1]].A), g)
+    for r in range(first, last):
+        w.loop.rest[r] -= dot(_force(F, r)[1], g)
 
 
 @inlined
-def _pass_block(m, w, start, n, L, Y, y, r, F):
-    """E := L^-1 e and F -= Y^T E; returns how these unknowns move the gap, E . y."""
-    E, moved = w.loop.E, 0.0
+def _pass_chain(m, w, begin, end, F, first, last, unload):
+    """Pass forces through the bodies path[begin:end]."""
+    for i in range(begin, end):
+        b = m.path[i]
+        body = m.body[b]
+        if unload and body.flex < 0:
+            _unload(w, b, F, first, last)
+        if body.form == FORM_REVOLUTE:
+            _pass_axis(w, b, body.u_start, F, first, last)
+        elif body.form == FORM_CARRIED:
+            _pass_carried(w, b, w.given[body.u_start], F, first, last)
+        else:
+            _pass_general(m, w, b, F, first, last)
+        if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
+            _bend_parent(m, w, b, F, first, last)
+
+
+@inlined
+def _pass_axis(w, b, speed, F, first, last):
+    """Pass forces through a body of the fast path: F - U d h.F goes on."""
+    own, link, E, rest = w.body[b], w.loop.link[b], w.loop.E, w.loop.rest
+    d, force = own.d, own.e
+    hw, hv, Uw, Uv = vec3(link.h), tail3(link.h), vec3(link.U), tail3(link.U)
+    aw, av = vec3(link.a), tail3(link.a)
+    for r in range(first, last):
+        n, f = _force(F, r)
+        e = dot(hw, n) + dot(hv, f)
+        E[speed, r] = e
+        e *= d
+        n, f = sub(n, scale(e, Uw)), sub(f, scale(e, Uv))
+        _put_force(n, f, F, r)
+        rest[r] += e * force + dot(n, aw) + dot(f, av)
+
+
+@inlined
+def _pass_carried(w, b, given, F, first, last):
+    """Pass forces through a body that turns as prescribed."""
+    link = w.loop.link[b]
+    for r in range(first, last):
+        n, f = _force(F, r)
+        moved = given * (dot(vec3(link.h), n) + dot(tail3(link.h), f))
+        w.loop.rest[r] += moved + dot(n, vec3(link.a)) + dot(f, tail3(link.a))
+
+
+@inlined
+def _pass_general(m, w, b, F, first, last):
+    """Pass forces through any body, in its own axes: modes first, then the hinge."""
+    body, own, hinge, loop = m.body[b], w.body[b], w.hinge[b], w.loop
+    R, arm = mat9(loop.link[b].R), vec3(loop.link[b].r)
+    start, nm, nr, flex = body.u_start, body.n_modes, body.n_hinge, body.flex
+    for r in range(first, last):
+        n, f = _force(F, r)
+        _put_force(times_t(R, sub(n, cross(arm, f))), times_t(R, f), F, r)
+    for k in range(nm):  # e_f = F_f - Pd^T F
+        Pd = m.mode[body.mode_first + k].Pd
+        for r in range(first, last):
+            n, f = _force(F, r)
+            e = loop.Ff[body.mode_first + k, r] - dot(vec3(Pd), n) - dot(tail3(Pd), f)
+            loop.E[start + k, r] = e
+            loop.Ff[body.mode_first + k, r] = 0.0  # ready for the next time
+    if nm > 0:
+        _pass_block(m, w, start, nm, w.Lf[flex], w.Yf[flex], w.yf[flex], F, first, last)
+    for r in range(first, last):
+        n, f = _force(F, r)
+        loop.rest[r] += dot(n, vec3(own.a)) + dot(f, tail3(own.a))
+        if not body.locked:
+            for j in range(nr):
+                h = hinge.H[j]
+                loop.E[start + nm + j, r] = dot(vec3(h), n) + dot(tail3(h), f)
+    if not body.locked:
+        _pass_block(m, w, start + nm, nr, hinge.L, hinge.Y, hinge.y, F, first, last)
+    for r in range(first, last):
+        n, f = _force(F, r)
+        n, f = times(R, n), times(R, f)
+        _put_force(add(n, cross(arm, f)), f, F, r)
+
+
+@inlined
+def _pass_block(m, w, start, n, L, Y, y, F, first, last):
+    """E := L^-1 e and F -= Y^T E; these unknowns move the gap by E . y."""
+    E, rest = w.loop.E, w.loop.rest
     for j in range(n):
-        e = E[start + j, r]
         if m.speed[start + j].given:  # moves as told, whatever pushes
-            moved += e * w.given[start + j]
-            E[start + j, r] = 0.0
+            for r in range(first, last):
+                rest[r] += E[start + j, r] * w.given[start + j]
+                E[start + j, r] = 0.0
             continue
         for k in range(j):
-            e -= L[j, k] * E[start + k, r]
-        e /= L[j, j]
-        E[start + j, r] = e
-        moved += e * y[j]
+            s = L[j, k]
+            for r in range(first, last):
+                E[start + j, r] -= s * E[start + k, r]
+        s, own = 1.0 / L[j, j], y[j]
+        for r in range(first, last):
+            E[start + j, r] *= s
+            rest[r] += E[start + j, r] * own
         for c in range(6):
-            F[c] -= Y[j, c] * e
-    return moved
+            s = Y[j, c]
+            for r in range(first, last):
+                F[c, r] -= s * E[start + j, r]
 
 
 @inlined
-def _bend_parent(m, w, b, n, f):
-    """Let the force of body b bend its parent at O+."""
+def _bend_parent(m, w, b, F, first, last):
+    """Let the forces of body b bend its parent at O+."""
     body = m.body[b]
     parent, above = m.body[body.parent], w.loop.link[body.parent]
     R = mat9(above.R)
-    r = add(vec3(above.r), times(R, vec3(body.x_pO)))
-    n, f = times_t(R, sub(n, cross(r, f))), times_t(R, f)
-    for k in range(parent.n_modes):
-        Pi = m.hook[body.hook_first + k].Pi
-        w.loop.Ff[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
+    at = add(vec3(above.r), times(R, vec3(body.x_pO)))
+    for r in range(first, last):
+        n, f = _force(F, r)
+        n, f = times_t(R, sub(n, cross(at, f))), times_t(R, f)
+        for k in range(parent.n_modes):
+            Pi = m.hook[body.hook_first + k].Pi
+            w.loop.Ff[parent.mode_first + k, r] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
+
+
+@inlined
+def _unload(w, b, F, first, last):
+    """Take forces off the bias force of body b."""
+    R, arm = mat9(w.loop.link[b].R), vec3(w.loop.link[b].r)
+    for r in range(first, last):
+        n, f = _force(F, r)
+        n, f = times_t(R, sub(n, cross(arm, f))), times_t(R, f)
+        add_pair(scale(-1.0, n), scale(-1.0, f), w.body[b].z)
 
 
 # -- all constraints together -----------------------------------------------------------------
@@ -229,7 +292,7 @@ def _apply_forces(m, w):
                 w.hinge[b].y[j - body.n_modes] += s
 
 
-@inlined
+@kernel
 def load_loops(m, w):
     """Take the constraint forces off the bias forces, so that these tell the loads (`loads.py`).
 
@@ -243,7 +306,8 @@ def load_loops(m, w):
             s = w.loop.force[closure.row_first + r]
             S = closure.S[r]
             n, f = add(n, scale(s, vec3(S))), add(f, scale(s, tail3(S)))
-        _send_to_base(m, w, c, 0, n, f, True)
+        _push(m, w, c, 0, n, f)
+        _send_to_base(m, w, closure, 0, 1, True)
         n_a, f_a, n_b, f_b = frame_forces(m, w, c, n, f)
         _load_flexible(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a)
         _load_flexible(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b)

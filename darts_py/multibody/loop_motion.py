@@ -143,13 +143,15 @@ def measure_loop(m, w, c, u, conserving):
     link_a, link_b, R_b = loop.link[a], loop.link[b], mat9(closure.R_b)
     R_B = product(mat9(link_b.R), R_b)  # B axes to reference axes
     C = product_t(R_B, mat9(link_a.R))
-    p = ZERO
-    if closure.slides:
-        r_a = add(vec3(link_a.r), times(mat9(link_a.R), x_a))
-        p = times_t(R_B, sub(r_a, add(vec3(link_b.r), times(mat9(link_b.R), x_b))))
-    put(R_B, loop.frame[c].R_B)
-    put(C, loop.frame[c].C_a)
-    put(p, loop.frame[c].p)
+    r_a = add(vec3(link_a.r), times(mat9(link_a.R), x_a))
+    r_b = add(vec3(link_b.r), times(mat9(link_b.R), x_b))
+    p = times_t(R_B, sub(r_a, r_b)) if closure.slides else ZERO
+    frame = loop.frame[c]
+    put(R_B, frame.R_B)
+    put(C, frame.C_a)
+    put(r_a, frame.r_a)
+    put(r_b, frame.r_b)
+    put(p, frame.p)
     wwa, vva = _body_velocity(m, w, a, conserving)
     wwb, vvb = _body_velocity(m, w, b, conserving)
     wa, va = _frame_velocity(m, a, wwa, vva, x_a, m.closure_Pi[2 * c], u)

@@ -261,6 +261,8 @@ LOOP = np.dtype(
     [  # a closure's frames at this moment
         ("R_B", D, 9),  # B axes to reference axes
         ("C_a", D, 9),  # axes of A's body to B axes
+        ("r_a", D, 3),  # reference origin to A, reference axes
+        ("r_b", D, 3),
         ("p", D, 3),  # B to A, B axes; zero where A cannot slide
     ],
     align=True,
@@ -283,7 +285,9 @@ class LoopScratch(NamedTuple):
 
     frame: Array  # LOOP                                              (n_closures,)
     link: Array  # LINK; the ground last                              (n_bodies + 1,)
-    Ff: Array  # force of one constraint on each mode                 (n_modes,)
+    F_a: Array  # force of each constraint on its way from A           (6, r)
+    F_b: Array  # and from B                                          (6, r)
+    Ff: Array  # what it does to modes on the way                     (n_modes, r)
     E: Array  # innovations: raw in the fast path, else L^-1 e        (n_speeds, r)
     Lam: Array  # J M^-1 J^T, lower triangle                          (r, r)
     rest: Array  # acceleration of the gap without constraint forces  (r,)
@@ -353,7 +357,8 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
 def _make_loop_scratch(m: Model) -> LoopScratch:
     n, n_speeds, n_modes = m.body.shape[0], m.speed.shape[0], m.mode.shape[0]
     r = int(m.closure["n_rows"].sum())
-    shapes = {"Ff": (n_modes,), "E": (n_speeds, r), "Lam": (r, r), "normal": (r, r)}
+    shapes = {"F_a": (6, r), "F_b": (6, r), "Ff": (n_modes, r), "E": (n_speeds, r)}
+    shapes |= {"Lam": (r, r), "normal": (r, r)}
     zeros = {name: np.zeros(shapes.get(name, (r,))) for name in LoopScratch._fields}
     zeros |= {"frame": records(m.closure.shape[0], LOOP), "link": records(n + 1, LINK)}
     zeros |= {"order": np.zeros(r, np.int64)}

@@ -14,6 +14,7 @@ from darts_py.multibody.elimination import factorise
 
 # Pivots of a unit-diagonal Gram matrix are squared sines: two rows count as one below 3e-6 rad.
 RANK_TOLERANCE = 1e-11
+WELL_CONDITIONED = 1e-5  # pivots above this need no row exchange
 IMMOBILE = 1e-20  # a row this much smaller than the largest is rounding: nothing can move there
 
 
@@ -26,24 +27,52 @@ def solve_semidefinite(A, b, x, T, t, order):
     for i in range(n):  # x holds the scale until the end
         x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > least else 0.0
         order[i] = i
-    for i in range(n):
         for j in range(i + 1):
             A[i, j] *= x[i] * x[j]
-    rank = _pivoted_cholesky(A, n, order)
-    for i in range(n):
-        t[i] = b[order[i]] * x[order[i]]
-    if rank == n:
-        _substitute(A, t, n)
+            T[i, j] = A[i, j]
+    rank = n
+    if _plain_cholesky(T, n):  # the usual case, without row exchange
+        for i in range(n):
+            t[i] = b[i] * x[i]
+        _substitute(T, t, n)
     else:
-        _least_solution(A, t, n, rank, T)
+        rank = _pivoted_cholesky(A, n, order)
+        for i in range(n):
+            t[i] = b[order[i]] * x[order[i]]
+        if rank == n:
+            _substitute(A, t, n)
+        else:
+            _least_solution(A, t, n, rank, T)
     for i in range(n):
         x[order[i]] *= t[i]
     return rank
 
 
+# The diagonal of a factor holds reciprocals: divisions are what a small system costs.
+
+
+@inlined
+def _plain_cholesky(L, n):
+    """Overwrite the lower triangle by its factor; False if a pivot is too small to go on."""
+    for j in range(n):
+        d = L[j, j]
+        for k in range(j):
+            d -= L[j, k] * L[j, k]
+        if not d > WELL_CONDITIONED:
+            return False
+        r = 1.0 / math.sqrt(d)
+        L[j, j] = r
+        for i in range(j + 1, n):
+            s = L[i, j]
+            for k in range(j):
+                s -= L[i, k] * L[j, k]
+            L[i, j] = s * r
+    return True
+
+
 @inlined
 def _pivoted_cholesky(A, n, order):
-    """Overwrite the lower triangle by L, rows in the order of falling pivots."""
+    """Overwrite the lower triangle by L, rows in the order of falling pivots; return the rank."""
     for j in range(n):
         best = j
         for i in range(j + 1, n):
@@ -54,10 +83,10 @@ def _pivoted_cholesky(A, n, order):
         if best != j:
             _exchange(A, n, j, best)
             order[j], order[best] = order[best], order[j]
-        d = math.sqrt(A[j, j])
-        A[j, j] = d
+        r = 1.0 / math.sqrt(A[j, j])
+        A[j, j] = r
         for i in range(j + 1, n):
-            A[i, j] /= d
+            A[i, j] *= r
         for i in range(j + 1, n):
             for k in range(j + 1, i + 1):
                 A[i, k] -= A[i, j] * A[k, j]
@@ -82,16 +111,18 @@ def _substitute(L, t, n):
     for j in range(n):
         for k in range(j):
             t[j] -= L[j, k] * t[k]
-        t[j] /= L[j, j]
+        t[j] *= L[j, j]
     for j in range(n - 1, -1, -1):
         for k in range(j + 1, n):
             t[j] -= L[k, j] * t[k]
-        t[j] /= L[j, j]
+        t[j] *= L[j, j]
 
 
 @inlined
 def _least_solution(L, t, n, rank, T):
     """t := L (L^T L)^-2 L^T t, L being n x rank."""
+    for i in range(rank):
+        L[i, i] = 1.0 / L[i, i]
     for i in range(rank):
         for j in range(i + 1):
             s = 0.0
@@ -104,6 +135,8 @@ def _least_solution(L, t, n, rank, T):
             s += L[k, i] * t[k]
         t[i] = s
     factorise(T, rank)
+    for i in range(rank):
+        T[i, i] = 1.0 / T[i, i]
     _substitute(T, t, rank)
     _substitute(T, t, rank)
     for i in range(n - 1, -1, -1):
