@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         node_motion,
     )
     from darts_py.hybrid import Hybrid, hinge_loads, hybrid_dynamics, load_about
+    from darts_py.linear import LinearModel, linearise
     from darts_py.loading import load_model
     from darts_py.loops import (
         ClosureError,
@@ -47,6 +48,7 @@ __all__ = [
     "ClosureError",
     "Energy",
     "Hybrid",
+    "LinearModel",
     "Loads",
     "MassOperator",
     "Motion",
@@ -66,6 +68,7 @@ __all__ = [
     "hinge_loads",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "linearise",
     "load_about",
     "load_model",
     "mass_matrix",
@@ -74,7 +77,7 @@ __all__ = [
 ]
 
 
-_ROOMS = ("dynamics", "hybrid", "operators", "loops", "motions", "plant", "loading")
+_ROOMS = ("dynamics", "hybrid", "operators", "loops", "motions", "plant", "linear", "loading")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,16 +11,18 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from darts_py.cli import bench, check, convert_fe, model, schema, simulate
+from darts_py.cli import bench, check, convert_fe, linearise, model, schema, simulate
 from darts_py.cli.exit_codes import ExitCode
 from darts_py.errors import ArgumentError, DartsError, ModelError
 
 EXAMPLES = """Examples:
 
   darts model list                          what is shipped
-  darts model show flexible_satellite       its tree, freedoms and mass
+  darts model show flexible_satellite       its tree, freedoms, mass and modes
   darts simulate flexible_satellite --set base.wz=0.02
                                             a minute of free motion, and its books
+  darts linearise flexible_satellite -o satellite.mat
+                                            A, B, C, D with names, for MATLAB, NumPy, JSON
   darts check my_satellite.yaml             every fault of a model at once
   darts schema model > model.schema.json    for your editor
   darts bench --help                        how fast is it here
@@ -70,6 +72,7 @@ app = typer.Typer(
 app.command("check")(check.check)
 app.command("simulate")(simulate.simulate)
 model.app.command("convert-fe")(convert_fe.convert_fe)
+app.command("linearise")(linearise.linearise)
 app.add_typer(model.app, name="model")
 app.add_typer(schema.app, name="schema")
 app.command(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree as Drawing
 
-    from darts_py.multibody.tree import Tree
+    from darts_py.cli.state_file import State
 
 app = typer.Typer(help="List and show models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,24 +30,34 @@ def list_shipped(
 @app.command("show")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="a model file or a shipped model")],
+    state_file: Annotated[
+        str | None,
+        typer.Option("--state", metavar="FILE", help="JSON with q, u, tau for the system's modes"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Show a model's tree, its degrees of freedom, and its mass in the neutral position."""
-    from darts_py.spec import load_tree
+    """Show a model's tree, degrees of freedom and mass, its bodies' modes and the system's."""
+    from darts_py.cli.state_file import State, read_state
+    from darts_py.loading import load_model
 
-    tree = load_tree(file)
+    state = State(load_model(file))
+    if state_file is not None:
+        read_state(state, state_file)
     if as_json:
-        print(json.dumps(_summary(tree), indent=2))
+        print(json.dumps(_summary(state), indent=2, allow_nan=False))
     else:
-        _print_summary(tree)
+        _print_summary(state)
 
 
-def _summary(tree: Tree) -> dict[str, Any]:
+def _summary(state: State) -> dict[str, Any]:
+    from darts_py.cli.mode_tables import body_summary, system_summary
     from darts_py.multibody.names import coordinate_names, speed_names
     from darts_py.spec.spatial import mass_properties
 
+    model, tree = state.model, state.model.tree
     mass, coordinates, speeds = mass_properties(tree), coordinate_names(tree), speed_names(tree)
-    rows = zip(tree.bodies, tree.joints, coordinates, speeds, strict=True)
+    masses = model.arrays.body["Mrr"][model.kernel_body, 15]
+    rows = zip(tree.bodies, tree.joints, coordinates, speeds, masses, strict=True)
     return {
         "name": tree.name,
         "gravity_m_s2": tree.gravity.tolist(),
@@ -60,8 +70,9 @@ def _summary(tree: Tree) -> dict[str, Any]:
         "bodies": [
             {
                 "name": body.name,
-                "mass_kg": sum(node.m for node in body.nodes),
+                "mass_kg": float(kg),
                 "n_modes": body.n_modes,
+                "modes": body_summary(model, body.name) if body.n_modes else None,
                 "nodes": [node.name for node in body.nodes],
                 "joint": joint.name,
                 "joint_type": joint.kind,
@@ -70,18 +81,28 @@ def _summary(tree: Tree) -> dict[str, Any]:
                 "coordinates": q,
                 "speeds": u,
             }
-            for body, joint, q, u in rows
+            for body, joint, q, u, kg in rows
         ],
+        "system": system_summary(state),
     }
 
 
-def _print_summary(tree: Tree) -> None:
+def _print_summary(state: State) -> None:
     from rich.console import Console
 
-    console, summary = Console(highlight=False, soft_wrap=True), _summary(tree)
+    from darts_py.cli.mode_tables import body_table, body_title, system_notes, system_table
+
+    console, summary = Console(highlight=False, soft_wrap=True), _summary(state)
     console.print(_drawing(summary))
     console.print(_freedoms(summary))
     console.print(_mass_table(summary))
+    for body in summary["bodies"]:
+        if body["modes"]:
+            console.print(body_table(_table(body_title(body)), body["modes"]))
+    if summary["system"]["modes"]:
+        console.print(system_table(_table("Modes of the system"), summary["system"]))
+    for note in system_notes(summary["system"]):
+        console.print(note)
 
 
 def _drawing(summary: dict[str, Any]) -> Drawing:
