@@ -6,11 +6,11 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
+from darts_py.spec.appearance import Shown
 from darts_py.spec.fields import (
     ModalMatrix,
     Name,
     NonNegative,
-    Positive,
     Spec,
     Vector3,
     choice,
@@ -35,11 +35,11 @@ def _not_origin(name: str) -> str:
     return name
 
 
-class RigidBody(Spec):
+class RigidBody(Shown):
     """A rigid body. Its frame is wherever the file puts it; positions refer to it."""
 
     description: str = ""
-    mass_kg: Positive
+    mass_kg: NonNegative = Field(description="0 with zero inertia: a frame between joints")
     center_of_mass_m: Vector3 = Field(ZERO, description="position in the body frame")
     inertia_kg_m2: RigidInertia = Field(
         description="about the centre of mass, body axes: 3 moments, 3 rows, or xx, yy, zz, xy, ..."
@@ -96,7 +96,7 @@ class Flexibility(Spec):
     )
 
 
-class FlexibleBody(Spec):
+class FlexibleBody(Shown):
     """A flexible body: its mass sits on its nodes, which move with its modes."""
 
     description: str = ""

@@ -22,12 +22,17 @@ def build_body(
 ) -> Body | None:
     """Return the body, or None with its faults noted."""
     if isinstance(spec, RigidBody):
-        return _rigid(name, spec)
+        return _rigid(name, spec, log)
     return _FlexibleBuilder(name, spec, folder, log).build()
 
 
-def _rigid(name: str, spec: RigidBody) -> Body:
+def _rigid(name: str, spec: RigidBody, log: FaultLog) -> Body | None:
     """Put all mass on the node at the origin; declared nodes are massless."""
+    if spec.mass_kg == 0.0 and np.any(inertia_matrix(spec.inertia_kg_m2)):
+        expected = "a number > 0 where there is inertia"
+        hint = "a massless frame has no inertia; it is a node, or a stage of a compound joint"
+        log.add(("bodies", name, "mass_kg"), "0 and an inertia", expected, hint)
+        return None
     carrier = Node(
         ORIGIN,
         m=spec.mass_kg,
@@ -35,7 +40,7 @@ def _rigid(name: str, spec: RigidBody) -> Body:
         Jc=inertia_matrix(spec.inertia_kg_m2),
     )
     points = [Node(key, r=np.array(node.position_m)) for key, node in spec.nodes.items()]
-    return Body(name, (carrier, *points))
+    return Body(name, (carrier, *points), appearance=spec.as_appearance())
 
 
 class _FlexibleBuilder:
@@ -59,7 +64,8 @@ class _FlexibleBuilder:
         damping = self._damping(data, nodes)
         if damping is None or len(self.log) > n_faults:
             return None
-        return Body(self.name, nodes, data.stiffness_n_m, damping)
+        looks = self.spec.as_appearance()
+        return Body(self.name, nodes, data.stiffness_n_m, damping, appearance=looks)
 
     def _from_file(self) -> ModalData | None:
         flexible, path = self.spec.flexible, (*self.flexible, "modes_file")

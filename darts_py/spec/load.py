@@ -19,6 +19,7 @@ from darts_py.spec.faults import FaultLog, show
 from darts_py.spec.fields import Name
 from darts_py.spec.freedom import check_freedoms
 from darts_py.spec.joints import GROUND_NAME, Attachment, JointSpec
+from darts_py.spec.light_bodies import check_light_bodies
 from darts_py.spec.model_file import Header, validate
 from darts_py.spec.shipped import find_model
 from darts_py.spec.topology import read_topology
@@ -95,6 +96,7 @@ class _Loader:
         parents = [topology.parents[topology.inboard[name]] for name in bodies]
         numbers = [known[name].index if name != GROUND_NAME else GROUND for name in parents]
         check_freedoms(list(bodies.values()), inboard, numbers, self.log)
+        check_light_bodies(list(bodies.values()), inboard, numbers, self.log)
         return self._tree(header, list(bodies.values()), inboard)
 
     def _header(self) -> Header | None:

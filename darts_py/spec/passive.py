@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from darts_py.spec.fields import NonNegative, Number, Positive, Spec, refuse
+from darts_py.spec.limits import LimitedAngle, LimitedSlide
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _gather(spring: Spring | None, damping: float, stops: Stops | None) -> Passi
     )
 
 
-class AngleElements(Spec):
+class AngleElements(LimitedAngle):
     """Passive elements of an angle."""
 
     spring: AngleSpring | None = None
@@ -123,7 +124,7 @@ class AngleElements(Spec):
         return _gather(self.spring, self.damping, self.stops)
 
 
-class SlideElements(Spec):
+class SlideElements(LimitedSlide):
     """Passive elements of a slide."""
 
     spring: SlideSpring | None = None
