@@ -57,6 +57,11 @@ def _load(path: str | Path) -> tuple[Tree | None, list[Fault]]:
         raise ArgumentError(
             "model", got=f"{file}: {error.strerror}", expected="a readable file"
         ) from error
+    return load_document(raw, file)
+
+
+def load_document(raw: bytes, file: Path) -> tuple[Tree | None, list[Fault]]:
+    """Load the text of a model file; `file` is where it is, or is about to be."""
     root, faults = read_document(raw, str(file))
     if root is None:
         return None, faults
