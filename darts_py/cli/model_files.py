@@ -37,6 +37,9 @@ def import_model(
             metavar="STIFFNESS DAMPING", help="soft stops at the limits, SI units of the joint"
         ),
     ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="add links on fixed joints to what carries them")
+    ] = False,
     repair: Annotated[
         bool, typer.Option("--repair", help="mend impossible inertias and joints without mass")
     ] = False,
@@ -46,7 +49,7 @@ def import_model(
     from darts_py.urdf import Options, import_urdf
 
     _require_room(output, force)
-    options = Options(base, stops, repair, gravity, output)
+    options = Options(base, stops, merge, repair, gravity, output)
     robot = import_urdf(file, options)
     _write(robot.text, output)
     _print_notes(robot.notes)

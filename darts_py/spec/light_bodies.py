@@ -81,6 +81,8 @@ def _check_cluster(
     if not weak:
         return
     named = list(dict.fromkeys(joints[owners[int(k) - 1]].name for k in weak.split(", ")))
+    if len(named) == 1:
+        return  # one joint alone: `check_freedoms` says so
     got = f"freedoms that together move no mass: joints {listing(named)}"
     light = listing(bodies[i].name for i in cluster if _is_light(bodies[i]))
     hint = f"give inertia to one of {light}, or take out a joint that repeats another's motion"

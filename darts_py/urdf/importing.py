@@ -12,10 +12,11 @@ from darts_py.spec.document import printable
 from darts_py.spec.load import load_document
 from darts_py.urdf.fields import Log
 from darts_py.urdf.inertias import judge_inertias
-from darts_py.urdf.markup import MAX_BYTES, read_markup
+from darts_py.urdf.markup import MAX_BYTES, Element, read_markup
+from darts_py.urdf.merging import merge_fixed
 from darts_py.urdf.model_text import MeshPath, model_text
 from darts_py.urdf.notes import Note
-from darts_py.urdf.plan import Place, Plan, make_plan, total_mass
+from darts_py.urdf.plan import Place, Plan, make_plan, total_mass, usual_base
 from darts_py.urdf.read import read_robot
 from darts_py.urdf.robot import Robot
 from darts_py.urdf.topology import read_topology
@@ -29,6 +30,7 @@ class Options:
 
     base: str | None = None  # "fixed", "floating"; None: by the root link
     stops: tuple[float, float] | None = None  # stiffness, damping of soft stops at the limits
+    merge: bool = False  # add links on fixed joints to the body that carries them
     repair: bool = False  # mend impossible inertias and idle joints, with a warning for each
     gravity_m_s2: tuple[float, float, float] = (0.0, 0.0, 0.0)
     output: Path | None = None  # where the model file will be: mesh paths are relative to it
@@ -72,7 +74,7 @@ def import_urdf(file: str | Path, options: Options | None = None) -> Imported:
     if root is None:
         raise ModelError(faults)
     robot = read_robot(root, log)
-    plan = None if robot is None else _plan(robot, options, log)
+    plan = None if robot is None else _plan(robot, root, options, log)
     if robot is None or plan is None or log.faults:
         raise ModelError(log.sorted())
     head = [
@@ -104,13 +106,20 @@ def _read(file: Path) -> bytes:
         raise ArgumentError("urdf", got=got, expected="a readable file") from error
 
 
-def _plan(robot: Robot, options: Options, log: Log) -> Plan | None:
-    robot = Robot(robot.name, judge_inertias(robot.links, options.repair, log), robot.joints)
-    # links or joints with faults of their own are missing: the tree cannot be judged without them
-    if any("inertial" not in fault.path for fault in log.faults):
+def _plan(robot: Robot, root: Element, options: Options, log: Log) -> Plan | None:
+    """Judge the whole as far as its parts were read; a part that is missing hides the rest."""
+    sound = not log.faults
+    counts = len(robot.links), len(robot.joints)
+    if counts != (len(root.all("link")), len(root.all("joint"))):
         return None
     topology = read_topology(robot, log)
-    return topology and make_plan(robot, topology, options.base, options.repair, log)
+    base = options.base or ("" if topology is None else usual_base(robot, topology, log))
+    if topology is not None and options.merge:
+        robot = merge_fixed(robot, topology)
+    robot = Robot(robot.name, judge_inertias(robot.links, options.repair, log), robot.joints)
+    if topology is None or not sound:
+        return None
+    return make_plan(robot, topology, base, options.repair, log)
 
 
 def _mesh_path(file: Path, output: Path | None) -> MeshPath:

@@ -32,7 +32,10 @@ def _judged(link: Link, repair: bool, log: Log) -> Link:
         return link
     if not repair:
         where = f'<link name="{link.name}">.inertial'
-        hint = "correct it, or let --repair put the nearest possible one in its place"
+        hint = (
+            "correct it; --merge judges links joined rigidly as one; "
+            "--repair puts the nearest possible inertia in its place"
+        )
         expected = "mass and inertia of a real mass distribution"
         log.at_line(inertial.line, where, complaint, expected, hint)
         return link

@@ -100,37 +100,31 @@ class Plan:
     base: str = "fixed"
 
 
-def make_plan(
-    robot: Robot, topology: Topology, base: str | None, repair: bool, log: Log
-) -> Plan | None:
+def make_plan(robot: Robot, topology: Topology, base: str, repair: bool, log: Log) -> Plan | None:
     """Decide for every link and joint; None with the faults noted."""
     n_faults = len(log.faults)
     robot = _without_idle_joints(robot, topology, repair, log)
     if len(log.faults) > n_faults:
         return None
     topology = replace(topology, inboard={j.child: j for j in robot.joints.values()})
-    planner = _Planner(robot, topology, base or _usual_base(robot, topology), log)
-    log.notes.tell(_base_note(robot.links[topology.root], planner.plan.base, asked=bool(base)))
-    plan = planner.run()
+    plan = _Planner(robot, topology, base, log).run()
     if not plan.bodies:
         expected = "at least one link with mass, or something to hold"
         log.at_line(robot.links[topology.root].line, "<robot>", "nothing but the ground", expected)
     return plan
 
 
-def _usual_base(robot: Robot, topology: Topology) -> str:
+def usual_base(robot: Robot, topology: Topology, log: Log) -> str:
+    """Hold the root if it is the world or has no mass, let it float otherwise; say which."""
     root = robot.links[topology.root]
-    return "fixed" if root.name == WORLD or root.inertial is None else "floating"
-
-
-def _base_note(root: Link, base: str, asked: bool) -> str:
-    said = "is held by the ground" if base == "fixed" else "floats freely"
-    if asked:
-        return f"root link '{root.name}' {said}, as asked for by --base"
-    why = f"its name is '{WORLD}'" if root.name == WORLD else "it has no mass"
-    why = "it has mass and no joint" if root.inertial is not None and base != "fixed" else why
-    other = "floating" if base == "fixed" else "fixed"
-    return f"root link '{root.name}' {said}, since {why} (--base {other} for the other choice)"
+    if root.name == WORLD or root.inertial is None:
+        base, why = "fixed", f"its name is '{WORLD}'" if root.name == WORLD else "it has no mass"
+        said, other = "is held by the ground", "floating"
+    else:
+        base, why = "floating", "it has mass and nothing holds it"
+        said, other = "floats freely", "fixed"
+    log.notes.tell(f"root link '{root.name}' {said}: {why} (--base {other} for the other choice)")
+    return base
 
 
 def _without_idle_joints(robot: Robot, topology: Topology, repair: bool, log: Log) -> Robot:

@@ -32,7 +32,8 @@ def read_robot(root: Element, log: Log) -> Robot | None:
     if root.tag != "robot":
         log.add(root, "document", f"<{root.tag}>", "<robot>", "is this a URDF file?")
         return None
-    _refuse_macros(root, log)
+    if _has_macros(root, log):
+        return None
     name = word(root, "name", log, "<robot>") or "robot"
     materials = Materials(log)
     for element in root.all("material"):
@@ -52,19 +53,21 @@ def read_robot(root: Element, log: Log) -> Robot | None:
     return robot
 
 
-def _refuse_macros(root: Element, log: Log) -> None:
+def _has_macros(root: Element, log: Log) -> bool:
+    """Refuse a file for the macro processor: nothing else in it can be judged."""
     waiting = [root]
     while waiting:
-        element = waiting.pop(0)
+        element = waiting.pop()
         if element.tag.startswith("xacro:"):
             log.add(element, "<robot>", f"<{element.tag}>", "plain URDF", XACRO)
-            return  # one is enough to say
-        waiting.extend(element.children)
+            return True
+        waiting += reversed(element.children)
+    return False
 
 
 def _note_unknown(parent: Element, known: set[str], log: Log) -> None:
     for child in parent.children:
-        if child.tag not in known and not child.tag.startswith("xacro:"):
+        if child.tag not in known:
             told = IGNORED.get(child.tag, f"<{child.tag}> in <{parent.tag}> left out: unknown here")
             log.notes.warn(told, child.line)
 

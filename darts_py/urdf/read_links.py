@@ -54,7 +54,7 @@ def read_link(element: Element, materials: Materials, log: Log) -> Link | None:
             shape = _shape(child, materials, log, where)
             if shape is not None:
                 shapes.append(shape)
-        elif child.tag != "inertial" and not child.tag.startswith("xacro:"):
+        elif child.tag != "inertial":
             log.notes.warn(f"<{child.tag}> in <link> left out: unknown here", child.line)
     return None if name is None else Link(name, inertial, tuple(shapes), element.line)
 
