@@ -21,13 +21,14 @@ if TYPE_CHECKING:
         body_motion,
         energy,
         forward_dynamics,
-        hinge_loads,
         inverse_dynamics,
         mass_matrix,
         momentum,
         node_motion,
     )
+    from darts_py.hybrid import Hybrid, hinge_loads, hybrid_dynamics, load_about
     from darts_py.loading import load_model
+    from darts_py.operators import MassOperator
     from darts_py.plant import Plant, Spacecraft, Status
 
 __version__ = "0.1.0"
@@ -35,6 +36,8 @@ __version__ = "0.1.0"
 __all__ = [
     "BodyMotion",
     "Energy",
+    "Hybrid",
+    "MassOperator",
     "NodeMotion",
     "Plant",
     "Spacecraft",
@@ -44,7 +47,9 @@ __all__ = [
     "energy",
     "forward_dynamics",
     "hinge_loads",
+    "hybrid_dynamics",
     "inverse_dynamics",
+    "load_about",
     "load_model",
     "mass_matrix",
     "momentum",
@@ -52,7 +57,13 @@ __all__ = [
 ]
 
 
-_HOMES = ("darts_py.dynamics", "darts_py.plant", "darts_py.loading")
+_HOMES = (
+    "darts_py.dynamics",
+    "darts_py.hybrid",
+    "darts_py.operators",
+    "darts_py.plant",
+    "darts_py.loading",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -79,15 +79,17 @@ def vector(what: str, value: Array, size: int, hint: str = "") -> Array:
     return array
 
 
-def _model(model: Spacecraft) -> Spacecraft:
+def checked_model(model: Spacecraft) -> Spacecraft:
+    """Return the model if it is one."""
     if not isinstance(model, Spacecraft):
         got = type(model).__name__
         raise ArgumentError("model", got=got, expected="what load_model returns")
     return model
 
 
-def _state(model: Spacecraft, q: Array, u: Array) -> tuple[Array, Array]:
-    _model(model)
+def checked_state(model: Spacecraft, q: Array, u: Array) -> tuple[Array, Array]:
+    """Return q and u as kernels take them, speeds of locked joints at zero."""
+    checked_model(model)
     hint = "modes and joint of each body in file order; see model.coord_names"
     coords = vector("q", q, model.n_coords, hint)
     for row in model.arrays.stage:
@@ -108,13 +110,22 @@ def _without_locked(model: Spacecraft, u: Array) -> Array:
     return u
 
 
-def _conserving(terms: str) -> bool:
+def checked_forces(model: Spacecraft, tau: Array | None) -> Array:
+    """Return generalized forces as kernels take them, zero if left out."""
+    if tau is None:
+        return np.zeros(model.n_speeds)
+    return vector("tau", tau, model.n_speeds, SPEED_HINT)
+
+
+def is_conserving(terms: str) -> bool:
+    """Tell "crl" from "rl"."""
     if terms not in ("rl", "crl"):
         raise ArgumentError("terms", got=repr(terms), expected="'rl' or 'crl'")
     return terms == "crl"
 
 
-def _node_forces(model: Spacecraft, forces: Forces) -> Array:
+def node_forces(model: Spacecraft, forces: Forces) -> Array:
+    """Return the table of node forces that kernels take, (n_nodes, 6)."""
     table = np.zeros((model.arrays.node.shape[0], 6))
     if forces is not None and not isinstance(forces, Mapping):
         got, expected = type(forces).__name__, '{"body.node": [moment; force]}'
@@ -146,11 +157,9 @@ def forward_dynamics(
         method: "articulated" (O(n); picks the form of D_f^-1 per body), "articulated-direct",
             "articulated-woodbury", or "composite" (mass matrix and Cholesky).
     """
-    q, u = _state(model, q, u)
-    tau = (
-        np.zeros(model.n_speeds) if tau is None else vector("tau", tau, model.n_speeds, SPEED_HINT)
-    )
-    args = (model.workspace, q, u, tau, _node_forces(model, forces), _conserving(terms))
+    q, u = checked_state(model, q, u)
+    tau = checked_forces(model, tau)
+    args = (model.workspace, q, u, tau, node_forces(model, forces), is_conserving(terms))
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
     elif method in METHODS:
@@ -182,9 +191,9 @@ def inverse_dynamics(
         forces: {"body.node": [moment; force]} in body axes about the node.
         terms: velocity products, "rl" or "crl".
     """
-    q, u = _state(model, q, u)
+    q, u = checked_state(model, q, u)
     udot, tau = vector("udot", udot, model.n_speeds, SPEED_HINT), np.zeros(model.n_speeds)
-    args = (q, u, udot, _node_forces(model, forces), _conserving(terms), tau)
+    args = (q, u, udot, node_forces(model, forces), is_conserving(terms), tau)
     rnea.inverse_dynamics(model.arrays, model.workspace, *args)
     return tau
 
@@ -204,7 +213,7 @@ def bias_force(
         forces: {"body.node": [moment; force]} in body axes about the node.
         terms: velocity products, "rl" or "crl".
     """
-    _model(model)
+    checked_model(model)
     return inverse_dynamics(model, q, u, np.zeros(model.n_speeds), forces=forces, terms=terms)
 
 
@@ -215,7 +224,7 @@ def mass_matrix(model: Spacecraft, q: Array) -> Array:
         model: what `load_model` returns.
         q: coordinates (n_coords,).
     """
-    q, u = _state(model, q, np.zeros(_model(model).n_speeds))
+    q, u = checked_state(model, q, np.zeros(checked_model(model).n_speeds))
     crba.composite_mass_matrix(model.arrays, model.workspace, q, u)
     return model.workspace.M.copy()
 
@@ -244,7 +253,7 @@ def node_motion(
     """
     if not isinstance(deformed, bool):
         raise ArgumentError("deformed", got=repr(deformed), expected="True or False")
-    q, u = _state(model, q, u)
+    q, u = checked_state(model, q, u)
     m, w, i = model.arrays, model.workspace, int(model.kernel_node[model.find_node(node)])
     A, V, r_N, J = np.zeros(6), np.zeros(6), np.zeros(3), np.zeros((6, model.n_speeds))
     if udot is not None:
@@ -252,7 +261,7 @@ def node_motion(
     motion.sweep_motion(m, w, q, u)
     if udot is not None:
         accelerations = vector("udot", udot, model.n_speeds)
-        motion.node_acceleration(m, w, i, u, accelerations, _conserving(terms), A)
+        motion.node_acceleration(m, w, i, u, accelerations, is_conserving(terms), A)
     motion.node_velocity(m, w, i, u, V)
     motion.node_position(m, w, i, q, deformed, r_N)
     jacobian.node_jacobian(m, w, i, J)
@@ -261,13 +270,11 @@ def node_motion(
     return NodeMotion(r_N, R, V, A, J)
 
 
-def _to_file_frame(model: Spacecraft, b: int, vector: Array, *, force: bool = False) -> Array:
-    """Move a velocity (or force) from body b's hinge frame to its file frame."""
+def _to_file_frame(model: Spacecraft, b: int, vector: Array) -> Array:
+    """Move a velocity from body b's hinge frame to its file frame."""
     R = model.arrays.body[b]["R_FC"].reshape(3, 3)
     x = model.arrays.body[b]["r_FC"]  # file origin to hinge origin
     first, second = R @ vector[:3], R @ vector[3:]
-    if force:
-        return np.concatenate([first + np.cross(x, second), second])
     return np.concatenate([first, second - np.cross(first, x)])
 
 
@@ -282,7 +289,7 @@ def body_motion(model: Spacecraft, q: Array, u: Array) -> BodyMotion:
     Returns:
         V and a, each (n_bodies, 6): rotation first, about and in the body's own frame.
     """
-    q, u = _state(model, q, u)
+    q, u = checked_state(model, q, u)
     m, w = model.arrays, model.workspace
     inverse_dynamics(model, q, u, np.zeros(model.n_speeds))
     a_hinge, w_i = w.body["a"].copy(), w.body["w"].copy()
@@ -304,28 +311,6 @@ def _centripetal(rate: Array, r: Array) -> Array:
     return np.cross(rate, np.cross(rate, r))
 
 
-def hinge_loads(
-    model: Spacecraft, q: Array, u: Array, udot: Array, *, forces: Forces = None, terms: str = "rl"
-) -> Array:
-    """Return (n_bodies, 6): the load on each body through its inboard hinge, file order.
-
-    Moment and force about the origin of the body frame, body axes.
-
-    Args:
-        model: what `load_model` returns.
-        q: coordinates (n_coords,).
-        u: speeds (n_speeds,).
-        udot: accelerations (n_speeds,).
-        forces: {"body.node": [moment; force]} in body axes about the node.
-        terms: velocity products, "rl" or "crl".
-    """
-    inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
-    loads = np.zeros((model.n_bodies, 6))
-    for b, i in enumerate(model.order):
-        loads[i] = _to_file_frame(model, b, model.workspace.body[b]["fr"], force=True)
-    return loads
-
-
 def energy(model: Spacecraft, q: Array, u: Array) -> Energy:
     """Return kinetic, strain, gravity and joint-spring energy (soft stops included), joules.
 
@@ -334,7 +319,7 @@ def energy(model: Spacecraft, q: Array, u: Array) -> Energy:
         q: coordinates (n_coords,).
         u: speeds (n_speeds,).
     """
-    q, u = _state(model, q, u)
+    q, u = checked_state(model, q, u)
     out = np.zeros(4)
     energies.energy(model.arrays, model.workspace, q, u, out)
     return Energy(*out.tolist())
@@ -348,7 +333,7 @@ def momentum(model: Spacecraft, q: Array, u: Array) -> Array:
         q: coordinates (n_coords,).
         u: speeds (n_speeds,).
     """
-    q, u = _state(model, q, u)
+    q, u = checked_state(model, q, u)
     out = np.zeros(6)
     energies.momentum(model.arrays, model.workspace, q, u, out)
     return out

@@ -8,6 +8,7 @@ back out.
 from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
+from darts_py.multibody.closures import constrain
 from darts_py.multibody.conserving import sweep_velocities_conserving
 from darts_py.multibody.forces import add_joint_forces, load_nodes
 from darts_py.multibody.general import general_inward, general_outward, general_velocity
@@ -18,7 +19,7 @@ from darts_py.spatial.array import copy_into
 
 @kernel
 def forward_dynamics(m, w, q, u, tau, node_force, conserving):
-    """Solve M(q) udot + C(q, u) = tau into w.udot.
+    """Solve M(q) udot + C(q, u) = tau into w.udot, with closed loops kept closed.
 
     `node_force` (n_nodes, 6) acts at the nodes, file axes; `conserving` picks CRL over RL.
     """
@@ -30,6 +31,8 @@ def forward_dynamics(m, w, q, u, tau, node_force, conserving):
         sweep_velocities(m, w, q, u)
     load_nodes(m, w, node_force)
     gather_inertias(m, w)
+    if m.closure.shape[0] > 0:
+        constrain(m, w, q, u, conserving)
     sweep_accelerations(m, w)
 
 

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from darts_py.errors import Fault, ModelError
+from darts_py.multibody.assemble_closures import assemble_closures
 from darts_py.multibody.forms import cheaper_form, fastest_form, hinge_turn
 from darts_py.multibody.mass_properties import refresh_mass_properties
 from darts_py.multibody.model import (
     AXIS,
     BALL,
     BODY,
+    CLOSURE,
     FORM_GENERAL,
     FREE,
     HOOK,
@@ -26,12 +28,14 @@ from darts_py.multibody.model import (
     NODE,
     PLANAR,
     SPEED,
+    SPREAD,
+    SPREAD_MODE,
     STAGE,
     Model,
     make_workspace,
     records,
 )
-from darts_py.multibody.tree import GROUND, Array, Joint, Tree
+from darts_py.multibody.tree import GROUND, Array, Distributed, Joint, Tree
 
 STAGE_KINDS = {"axis": AXIS, "map": MAP, "planar": PLANAR, "ball": BALL, "free": FREE}
 
@@ -68,11 +72,18 @@ class _Frames:
     """Hinge frame of every body: file axes R_FC, file origin to hinge origin r_FC."""
 
     def __init__(self, tree: Tree) -> None:
+        self.bodies = tree.bodies
         self.turn = [hinge_turn(joint) for joint in tree.joints]
         self.R_FC, self.r_FC = [], []
         for body, joint, turn in zip(tree.bodies, tree.joints, self.turn, strict=True):
             self.R_FC.append(joint.R_iO @ turn)
             self.r_FC.append(body.nodes[joint.child_node].r + joint.o_d)
+
+    def point(self, i: int, node: int, offset: Array) -> tuple[Array, Array, Array]:
+        """Return R_FC, position (hinge axes) and modes of a point beside a node, in file axes."""
+        at, R = self.bodies[i].nodes[node], self.R_FC[i]
+        modes = _shift(R.T @ offset, self.modes(i, at.Pi))
+        return R, R.T @ (at.r + offset - self.r_FC[i]), modes
 
     def modes(self, i: int, Pi: Array) -> Array:
         """Return modes given in file axes, in hinge axes."""
@@ -94,6 +105,7 @@ def assemble(tree: Tree) -> Model:
         if tree.bodies[i].n_modes:
             _fill_modes(m, tree, frames, b, i)
     m.gravity[:] = tree.gravity
+    m = assemble_closures(m, tree, order, frames.point)
     w = make_workspace(m, composite=False)
     for b in range(len(order)):
         refresh_mass_properties(m, w, b)
@@ -123,6 +135,14 @@ def _allocate(tree: Tree, order: list[int]) -> Model:
         node_Pi=np.zeros((n_nodes, nm, 6)),
         mode=records(sum(modes), MODE),
         hook=records(n_hooks, HOOK),
+        closure=records(0, CLOSURE),
+        closure_Pi=np.zeros((0, nm, 6)),
+        path=np.zeros(0, np.int64),
+        loop_body=np.zeros(0, np.int64),
+        spread=records(nf, SPREAD),
+        spread_mode=records(sum(modes), SPREAD_MODE),
+        spread_Mff=np.zeros((nf, nm, nm)),
+        spread_G=np.zeros((nf, nm, nm, 3)),
         Mff=np.zeros((nf, nm, nm)),
         K=np.zeros((nf, nm, nm)),
         Dm=np.zeros((nf, nm, nm)),
@@ -139,7 +159,8 @@ def _passive_stages(tree: Tree, order: list[int]) -> list[int]:
     found, stage = [], 0
     for i in order:
         joint = tree.joints[i]
-        has = any(v is not None for v in (joint.stiffness, joint.damping, joint.lower, joint.upper))
+        laws = (joint.stiffness, joint.damping, joint.lower, joint.upper, joint.coulomb)
+        has = any(values is not None for values in laws)
         found += list(range(stage, stage + len(joint.stages))) if has else []
         stage += len(joint.stages)
     return found
@@ -208,6 +229,12 @@ def _fill_passive(speed: Array, joint: Joint) -> None:
     for name in ("stiffness", "rest", "damping", "stop_stiffness", "stop_damping"):
         values = getattr(joint, name)
         speed[name] = 0.0 if values is None else values
+    has_friction = joint.coulomb is not None
+    speed["coulomb"] = joint.coulomb if has_friction else 0.0
+    speed["breakaway"] = joint.breakaway if joint.breakaway is not None else speed["coulomb"]
+    for name in ("stribeck_rate", "creep_rate"):
+        values = getattr(joint, name)
+        speed[name] = 1.0 if values is None else values
     speed["lower"] = -np.inf if joint.lower is None else joint.lower
     speed["upper"] = np.inf if joint.upper is None else joint.upper
 
@@ -234,6 +261,30 @@ def _fill_modes(m: Model, tree: Tree, frames: _Frames, b: int, i: int) -> None:
     first = row["mode_first"]
     m.mode["Pd"][first : first + nm] = _shift(frames.R_FC[i].T @ joint.o_d, Pi).T
     row["df_form"] = cheaper_form(nm, int(row["child_last"] - row["child_first"]))
+    if body.distributed is not None:
+        _fill_distributed(m, body.distributed, frames.R_FC[i], frames.r_FC[i], row)
+
+
+def _fill_distributed(m: Model, spread: Distributed, R: Array, x: Array, row: Array) -> None:
+    """Move the integrals of spread mass to the hinge frame: axes R, origin x in the file frame."""
+    f, first, nm = row["flex"], row["mode_first"], row["n_modes"]
+    X = np.block([[R, np.zeros((3, 3))], [_cross(x) @ R, R]])  # hinge velocity to file velocity
+    Mrr, Jr = X.T @ spread.Mrr @ X, R.T @ spread.Jr @ R
+    S = 0.5 * np.trace(Mrr[:3, :3] - Jr) * np.eye(3) - (Mrr[:3, :3] - Jr)  # int r r^T dm
+    row["spread"] = 1
+    m.spread[f]["Mrr"] = np.concatenate([_six(Mrr[:3, :3]), Mrr[:3, 3:].ravel(), _six(Mrr[3:, 3:])])
+    m.spread[f]["rotary"] = np.concatenate([_six(Jr), _six(S)])
+    m.spread_Mff[f, :nm, :nm], m.spread_G[f, :nm, :nm] = spread.Mff, spread.G @ R
+    for k in range(nm):
+        mode, P = m.spread_mode[first + k], spread.Mfr[k, 3:]
+        C, Z = R.T @ (spread.C[k] - np.outer(P, x)) @ R, R.T @ spread.Z[k] @ R
+        mode["Mfr"] = X.T @ spread.Mfr[k]
+        mode["C"], mode["Z"], mode["y"] = C.ravel(), Z.ravel(), R.T @ spread.y[k]
+        mode["W"] = _six(C - np.trace(C) * np.eye(3) - Z)
+
+
+def _cross(x: Array) -> Array:
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def _require_modal_mass(m: Model, tree: Tree, order: list[int]) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from darts_py._jit import inlined
 from darts_py.multibody.general import modal_bias
 from darts_py.multibody.handover import modal_motion_at_hinge
-from darts_py.multibody.joints import joint_motion
+from darts_py.multibody.joints import ZERO, joint_motion
 from darts_py.spatial.inertia import first_moment
 from darts_py.spatial.vector import (
     add,
     add_pair,
     cross,
+    dot,
     mat9,
     put,
     put_pair,
@@ -22,6 +23,7 @@ from darts_py.spatial.vector import (
     sub,
     symmetric_times,
     tail3,
+    times,
     times_t,
     vec3,
     vec6,
@@ -66,14 +68,18 @@ def sweep_velocities_conserving(m, w, q, u):
             _rigid_products(body, own, wh)
         else:
             modal_bias(m, w, b, q, u)
+            put_pair(ZERO, ZERO, own.z)
+            if body.spread:
+                _rigid_products(m.spread[body.flex], own, wh)
+                _spread_products(m, w, b, u, wh)
             _nodal_products(m, w, b, u, wh)
 
 
 @inlined
-def _rigid_products(body, own, wh):
+def _rigid_products(mass_of, own, wh):
     """b_i of a rigid body: w x Jc w + r x (wh x m vc), summed through m, mc and sum m r r^T."""
     ww, vv = vec3(own.V), tail3(own.V)
-    mass, mc, r = body.Mrr[15], first_moment(body.Mrr), body.rotary
+    mass, mc, r = mass_of.Mrr[15], first_moment(mass_of.Mrr), mass_of.rotary
     f = cross(wh, add(scale(mass, vv), cross(ww, mc)))
     n = add(cross(ww, symmetric_times(vec6(r), ww)), cross(mc, cross(wh, vv)))
     S = (r[6], r[7], r[8], r[9], r[10], r[11])
@@ -82,11 +88,32 @@ def _rigid_products(body, own, wh):
 
 
 @inlined
-def _nodal_products(m, w, b, u, wh):
-    """b_i of a flexible body, node by node."""
+def _spread_products(m, w, b, u, wh):
+    """Add what modes bring to b_i where mass is spread: phi . (wh x v), r x (wh x phi etad).
+
+    With C = int phi r^T and g_kl = int phi_l x phi_k these are exact. Of the rotary inertia of
+    sections, w x Jc w, the terms up to first order in etad are kept: they do no work by
+    themselves.
+    """
     body, own = m.body[b], w.body[b]
-    for c in range(6):
-        own.z[c] = 0.0
+    f, ww, vv = body.flex, vec3(own.V), tail3(own.V)
+    turn, drift = dot(ww, wh), cross(wh, vv)
+    for k in range(body.n_modes):
+        etad, mode = u[body.u_start + k], m.spread_mode[body.mode_first + k]
+        C, Z, trace = mat9(mode.C), mat9(mode.Z), mode.C[0] + mode.C[4] + mode.C[8]
+        Cw, Zw = times(C, wh), times(Z, ww)
+        force = dot(tail3(mode.Mfr), drift) + dot(ww, Cw) - trace * turn - dot(ww, Zw)
+        for l in range(body.n_modes):
+            force += u[body.u_start + l] * dot(vec3(m.spread_G[f, k, l]), wh)
+        w.cf[body.mode_first + k] += force
+        moment = add(sub(scale(trace, wh), Cw), sub(Zw, cross(vec3(mode.y), ww)))
+        add_pair(scale(etad, moment), scale(etad, cross(wh, tail3(mode.Mfr))), own.z)
+
+
+@inlined
+def _nodal_products(m, w, b, u, wh):
+    """Add b_i of a flexible body, node by node."""
+    body, own = m.body[b], w.body[b]
     for i in range(body.node_first, body.node_last):
         node = m.node[i]
         r, p, w_j = vec3(node.r), vec3(node.p), vec3(own.V)

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from darts_py._jit import inlined
 from darts_py.multibody.elimination import condense, recover, reduce, solve_in_place
+from darts_py.multibody.hybrid import carry_given_modes, fix_given
+from darts_py.multibody.model import GIVEN_MODES
 from darts_py.spatial.inertia import (
-    add_inertia,
+    add_to_square,
     blocks,
     shift_coupling,
     shift_force,
@@ -46,6 +48,8 @@ def remove_modes_direct(m, w, b):
     body, own, scratch = m.body[b], w.body[b], w.scratch[0]
     f, nm = body.flex, body.n_modes
     L, Y, y = w.Lf[f], w.Yf[f], w.yf[f]
+    square(own.P, scratch.P)
+    put(vec6(own.z), scratch.z)
     for k in range(nm):
         y[k] = modal_force(m, w, b, k)
         put(vec6(m.mode[body.mode_first + k].mu), Y[k])
@@ -57,10 +61,11 @@ def remove_modes_direct(m, w, b):
         x = vec3(child.x_pO)
         A, B, M = blocks(hinge.Gam)  # P^rr += S(x)^T Gam S(x), z_r += S(x)^T f
         C = shift_coupling(x, B, M)
-        add_inertia(shift_rotation(x, A, B, C), C, M, own.P)
-        add_pair(shift_force(x, vec3(hinge.f), tail3(hinge.f)), tail3(hinge.f), own.z)
-    square(own.P, scratch.P)
-    put(vec6(own.z), scratch.z)
+        add_to_square(shift_rotation(x, A, B, C), C, M, scratch.P)
+        add_pair(shift_force(x, vec3(hinge.f), tail3(hinge.f)), tail3(hinge.f), scratch.z)
+    if body.given & GIVEN_MODES:
+        carry_given_modes(m, w, b, L, Y, y, scratch.z)
+        fix_given(m, w, body.u_start, nm, L, Y, y)
     reduce(L, Y, y, nm)
     condense(Y, y, nm, scratch.P, scratch.z)
 

@@ -1,4 +1,4 @@
-"""Forces that are not the user's generalized forces: springs, dampers, soft stops, node loads."""
+"""Forces besides the user's generalized ones: springs, dampers, friction, stops, node loads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _add_stage_force(stage, speed, q, u, G, out):
     """Add spring, damper and stops of a stage: Gamma^T times the force on the coordinates."""
     kind, iq, iu, n = stage.kind, stage.q, stage.u, stage.n
     for j in range(n):
-        out[iu + j] -= speed[iu + j].damping * u[iu + j]
+        out[iu + j] -= speed[iu + j].damping * u[iu + j] + friction(speed[iu + j], u[iu + j])
     if kind == AXIS:
         out[iu] += coordinate_force(speed[iu], q[iq], u[iu])
     elif kind == BALL or kind == FREE:
@@ -37,6 +37,21 @@ def _add_stage_force(stage, speed, q, u, G, out):
             force = coordinate_force(speed[iu + i], q[iq + i], rate)
             for j in range(n):
                 out[iu + j] += G[i, j] * force
+
+
+@inlined
+def friction(law, v):
+    """Dry friction opposing the speed v: breakaway falls to sliding friction (Stribeck).
+
+    Algebraic forms of the fall and of the change of sign, so that the law is smooth, can be
+    linearised and gives the same bits on every machine. Below the creep rate it is viscous: a
+    joint at rest under load creeps, at most at that rate.
+    """
+    if law.breakaway == 0.0:
+        return 0.0
+    x, s = v / law.stribeck_rate, law.creep_rate
+    level = law.coulomb + (law.breakaway - law.coulomb) / (1.0 + x * x)
+    return level * v / math.sqrt(v * v + s * s)
 
 
 @inlined

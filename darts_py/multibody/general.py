@@ -15,8 +15,9 @@ from darts_py.multibody.flexible import (
     remove_modes_woodbury,
 )
 from darts_py.multibody.handover import acceleration_at_hinge, hand_to_parent, rate_at_hinge
+from darts_py.multibody.hybrid import carry_given_hinge, fix_given
 from darts_py.multibody.joints import joint_motion
-from darts_py.multibody.model import DIRECT, FORM_FREE
+from darts_py.multibody.model import DIRECT, FORM_FREE, GIVEN_HINGE
 from darts_py.spatial.inertia import (
     blocks_of_square,
     first_moment,
@@ -98,6 +99,8 @@ def general_inward(m, w, b):
     for c in range(6):  # zR = z + g ef + PR a
         for d in range(6):
             z[c] += P[c, d] * own.a[d]
+    if body.given & GIVEN_HINGE:
+        carry_given_hinge(m, w, b, P, z)
     if not body.locked:
         reduce_hinge(m, w, b)
     if body.parent == m.body.shape[0]:
@@ -124,23 +127,27 @@ def reduce_hinge(m, w, b):
             y[j] = w.tau[start + j] - z[j]
             for c in range(6):
                 L[j, c] = Y[j, c] = P[j, c]
-        reduce(L, Y, y, 6)
-        return
-    for j in range(body.n_hinge):
-        e = w.tau[start + j]
-        for c in range(6):
-            e -= H[j, c] * z[c]
-            Y[j, c] = 0.0
-        y[j] = e
-        for c in range(6):
-            for d in range(6):
-                Y[j, d] += H[j, c] * P[c, d]
-        for i in range(j + 1):
-            s = 0.0
+    else:
+        for j in range(body.n_hinge):
+            e = w.tau[start + j]
             for c in range(6):
-                s += Y[j, c] * H[i, c]
-            L[j, i] = s
-    reduce(L, Y, y, body.n_hinge)
+                e -= H[j, c] * z[c]
+                Y[j, c] = 0.0
+            y[j] = e
+            for c in range(6):
+                for d in range(6):
+                    Y[j, d] += H[j, c] * P[c, d]
+            for i in range(j + 1):
+                s = 0.0
+                for c in range(6):
+                    s += Y[j, c] * H[i, c]
+                L[j, i] = s
+    if body.given & GIVEN_HINGE:
+        fix_given(m, w, start, body.n_hinge, L, Y, y)
+    if body.form == FORM_FREE:  # a constant size lets LLVM unroll
+        reduce(L, Y, y, 6)
+    else:
+        reduce(L, Y, y, body.n_hinge)
 
 
 @inlined

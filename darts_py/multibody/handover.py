@@ -8,6 +8,7 @@ them at O+ (`Gam`, `f`), since its modes feel them there.
 from __future__ import annotations
 
 from darts_py._jit import inlined
+from darts_py.multibody.model import FORM_REVOLUTE
 from darts_py.spatial.inertia import (
     add_inertia,
     put_inertia,
@@ -15,7 +16,18 @@ from darts_py.spatial.inertia import (
     shift_force,
     shift_rotation,
 )
-from darts_py.spatial.vector import add, add_pair, cross, put_pair, scale, sub, tail3, vec3
+from darts_py.spatial.vector import (
+    add,
+    add_pair,
+    cross,
+    mat9,
+    put_pair,
+    scale,
+    sub,
+    tail3,
+    times,
+    vec3,
+)
 
 
 @inlined
@@ -46,6 +58,20 @@ def acceleration_at_hinge(m, w, body, l):
         gw, gv = modal_motion_at_hinge(body, m.body[p], m.hook, w.udot, l)
         aw, av = add(aw, gw), add(av, gv)
     return aw, av
+
+
+@inlined
+def hinge_arm(body, own):
+    """From the parent's origin to O, parent axes; the fast path does not write it down."""
+    return vec3(body.x_pO) if body.form == FORM_REVOLUTE else vec3(own.l)
+
+
+@inlined
+def force_at_parent(body, own, l, n, f):
+    """Turn a force at O into parent axes and move it to O+."""
+    R = mat9(own.A)
+    n, f = times(R, n), times(R, f)
+    return shift_force(sub(l, vec3(body.x_pO)), n, f), f
 
 
 @inlined

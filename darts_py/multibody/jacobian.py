@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
+from darts_py.multibody.handover import force_at_parent
 from darts_py.spatial.inertia import shift_force
-from darts_py.spatial.vector import add, cross, dot, mat9, sub, tail3, times, times_t, vec3
+from darts_py.spatial.vector import add, cross, dot, mat9, tail3, times_t, vec3
 
 
 @inlined
@@ -18,15 +19,13 @@ def project_force(m, w, b, n, f, row):
         for j in range(body.n_hinge):
             h = hinge.H[j]
             row[body.u_start + body.n_modes + j] += dot(vec3(h), n) + dot(tail3(h), f)
-        R, x = mat9(own.A), vec3(body.x_pO)
-        n, f = times(R, n), times(R, f)
-        n = shift_force(sub(vec3(own.l), x), n, f)
+        n, f = force_at_parent(body, own, vec3(own.l), n, f)
         if body.parent < m.body.shape[0]:
             parent = m.body[body.parent]
             for k in range(parent.n_modes):
                 Pi = m.hook[body.hook_first + k].Pi
                 row[parent.u_start + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-        n = shift_force(x, n, f)
+        n = shift_force(vec3(body.x_pO), n, f)
         b = body.parent
 
 

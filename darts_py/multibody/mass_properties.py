@@ -14,6 +14,7 @@ from darts_py.spatial.vector import (
     add_pair,
     cross,
     dot,
+    put,
     scale,
     symmetric_times,
     tail3,
@@ -25,22 +26,23 @@ from darts_py.spatial.vector import (
 @kernel
 def refresh_mass_properties(m, w, b):
     """Recompute everything of body b that depends on its nodes' masses."""
-    _gather_rigid(m.body[b], m.node)
+    _gather_rigid(m, b)
     if m.body[b].flex >= 0:
         _gather_modal(m, b)
         prepare_modes(m, w, b)
 
 
 @inlined
-def _gather_rigid(body, nodes):
+def _gather_rigid(m, b):
     """Mrr = sum S(r)^T M_j S(r) (Jain & Rodriguez 23), and the two second moments of CRL."""
+    body = m.body[b]
     Mrr, rotary = body.Mrr, body.rotary
     for k in range(21):
-        Mrr[k] = 0.0
+        Mrr[k] = m.spread[body.flex].Mrr[k] if body.spread else 0.0
     for k in range(12):
-        rotary[k] = 0.0
+        rotary[k] = m.spread[body.flex].rotary[k] if body.spread else 0.0
     for i in range(body.node_first, body.node_last):
-        node = nodes[i]
+        node = m.node[i]
         r = add(vec3(node.r), vec3(node.p))
         mc = scale(node.m, r)
         S = (mc[0] * r[0], mc[0] * r[1], mc[0] * r[2], mc[1] * r[1], mc[1] * r[2], mc[2] * r[2])
@@ -67,10 +69,9 @@ def _gather_modal(m, b):
     nm, first, Mff = body.n_modes, body.mode_first, m.Mff[body.flex]
     for k in range(nm):
         for j in range(nm):
-            Mff[k, j] = 0.0
-        for c in range(6):
-            m.mode[first + k].Mfr[c] = 0.0
-            m.mode[first + k].W[c] = 0.0
+            Mff[k, j] = m.spread_Mff[body.flex, k, j]
+        put(vec6(m.spread_mode[first + k].Mfr), m.mode[first + k].Mfr)
+        put(vec6(m.spread_mode[first + k].W), m.mode[first + k].W)
     for i in range(body.node_first, body.node_last):
         node = m.node[i]
         p, Jc = vec3(node.p), vec6(node.Jc)

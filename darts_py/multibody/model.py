@@ -34,8 +34,14 @@ FORM_GENERAL = 0  # any joint, rigid or flexible
 FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
 FORM_FREE = 2  # any body that floats freely: general, with H = 1
 
+# what is prescribed of a body's accelerations, as bits
+GIVEN_HINGE, GIVEN_MODES = 1, 2
+
 # kinds of stage; the last two have quaternions
 AXIS, MAP, PLANAR, BALL, FREE = range(5)
+
+# rotations that a closure holds: none, all but those about one axis, all
+TURN_FREE, TURN_AXIS, TURN_ALL = range(3)
 
 # forms of D_f^-1
 DIRECT, WOODBURY = range(2)
@@ -51,6 +57,7 @@ BODY = np.dtype(
         ("n_modes", I),  # nm
         ("n_hinge", I),  # nr, speeds of the joint
         ("locked", I),  # 1: the joint does not move
+        ("given", I),  # GIVEN_*: which accelerations are prescribed
         ("R_pO", D, 9),  # O+ axes to parent axes, row by row
         ("x_pO", D, 3),  # parent origin to O+
         ("Mrr", D, 21),  # spatial inertia: A (6), B (9), M (6)
@@ -64,6 +71,7 @@ BODY = np.dtype(
         ("mode_first", I),  # in Model.mode
         ("hook_first", I),  # in Model.hook, one per mode of the parent
         ("flex", I),  # slot of a flexible body, or -1
+        ("spread", I),  # 1: mass is also spread between the nodes
         ("df_form", I),  # DIRECT or WOODBURY
         ("PR", D, (6, 6)),  # Mrr - mu^T Lam mu
         ("R_FC", D, 9),  # hinge axes to file axes
@@ -83,7 +91,8 @@ STAGE = np.dtype(
     align=True,
 )
 SPEED = np.dtype(
-    [  # spring, damper and soft stops on each speed's coordinate
+    [  # spring, damper, soft stops on each speed's coordinate; friction on the speed itself
+        ("given", I),  # 1: its acceleration is prescribed
         ("stiffness", D),
         ("rest", D),
         ("damping", D),
@@ -91,6 +100,10 @@ SPEED = np.dtype(
         ("upper", D),
         ("stop_stiffness", D),
         ("stop_damping", D),
+        ("coulomb", D),
+        ("breakaway", D),
+        ("stribeck_rate", D),
+        ("creep_rate", D),
     ],
     align=True,
 )
@@ -115,11 +128,51 @@ MODE = np.dtype(
     ],
     align=True,
 )
+SPREAD = np.dtype(
+    [  # mass between the nodes of a flexible body: its share of Mrr and rotary
+        ("Mrr", D, 21),
+        ("rotary", D, 12),
+    ],
+    align=True,
+)
+SPREAD_MODE = np.dtype(
+    [  # the same mass in one mode (`tree.Distributed`)
+        ("Mfr", D, 6),
+        ("W", D, 6),
+        ("C", D, 9),  # int phi r^T dm
+        ("Z", D, 9),  # int ~psi Jc
+        ("y", D, 3),  # int Jc psi
+    ],
+    align=True,
+)
 HOOK = np.dtype(
     [  # a mode of the parent where a child hangs on it
         ("Pi", D, 6),  # the mode at O+
         ("zeta", D, 6),  # row of Hf Q_t^T
         ("Ups", D, 6),  # row of Lam zeta
+    ],
+    align=True,
+)
+
+CLOSURE = np.dtype(
+    [  # frame A on one body held to frame B on another (`tree.Closure`); S^T [w; v] = 0
+        ("body_a", I),  # n_bodies for the ground
+        ("body_b", I),
+        ("row_first", I),  # its rows among all constraints
+        ("n_rows", I),
+        ("path_first", I),  # in Model.path: bodies from A and B to the root, outer ones first
+        ("path_last", I),
+        ("turn", I),  # TURN_*: which rotations are held
+        ("slides", I),  # 1: A may move along B
+        ("S", D, (6, 6)),  # constrained directions, B axes, one per row
+        ("holds", I, 6),  # 1: the row holds positions too (0: it mixes rotation and translation)
+        ("axis", D, 3),  # TURN_AXIS: the free axis, B axes
+        ("x_a", D, 3),  # body origin to A
+        ("R_a", D, 9),  # A axes to body axes
+        ("x_b", D, 3),
+        ("R_b", D, 9),
+        ("gain_velocity", D),  # Baumgarte: 2 k
+        ("gain_position", D),  # k^2
     ],
     align=True,
 )
@@ -137,6 +190,14 @@ class Model(NamedTuple):
     node_Pi: Array  # modes at nodes: slope, displacement             (n_nodes, nm, 6)
     mode: Array  # MODE, flexible bodies in turn                      (n_modes,)
     hook: Array  # HOOK                                               (n_hooks,)
+    closure: Array  # CLOSURE                                         (n_closures,)
+    closure_Pi: Array  # modes at A and B of each closure             (2 n_closures, nm, 6)
+    path: Array  # bodies of each closure's path in turn              (n_path,)
+    loop_body: Array  # all bodies on paths, parents first            (n_loop,)
+    spread: Array  # SPREAD                                           (n_flex,)
+    spread_mode: Array  # SPREAD_MODE                                 (n_modes,)
+    spread_Mff: Array  # its share of Mff                             (n_flex, nm, nm)
+    spread_G: Array  # int phi_l x phi_k dm                           (n_flex, nm, nm, 3)
     Mff: Array  # modal mass matrix                                   (n_flex, nm, nm)
     K: Array  # modal stiffness                                       (n_flex, nm, nm)
     Dm: Array  # modal damping                                        (n_flex, nm, nm)
@@ -161,7 +222,7 @@ MOVING = np.dtype(
         ("l", D, 3),  # parent origin to O, parent axes (fast path: not written)
         ("V", D, 6),  # spatial velocity (not kept by the RL sweep)
         ("wh", D, 3),  # CRL: pose rate
-        ("fr", D, 6),  # inverse dynamics: load through the inboard hinge
+        ("fr", D, 6),  # load through the inboard hinge (inverse dynamics, `loads.py`)
         ("R", D, 21),  # composite inertia
         ("R_NB", D, 9),  # body axes to world axes
         ("r_BN", D, 3),  # position in the world
@@ -192,6 +253,32 @@ SCRATCH = np.dtype(
     align=True,
 )
 
+LOOP = np.dtype(
+    [  # a closure's frames at this moment
+        ("C_a", D, 9),  # axes of A's body to B axes
+        ("p", D, 3),  # B to A, B axes; zero where A cannot slide
+    ],
+    align=True,
+)
+
+
+class LoopScratch(NamedTuple):
+    """Scratch of `closures.py`; r counts the rows of all closures."""
+
+    frame: Array  # LOOP                                              (n_closures,)
+    F: Array  # force of a unit multiplier on each body               (n_bodies + 1, r, 6)
+    Ff: Array  # and on each mode                                     (n_modes, r)
+    E: Array  # its innovations: raw in the fast path, else L^-1 e    (n_speeds, r)
+    Lam: Array  # J M^-1 J^T, lower triangle                          (r, r)
+    rest: Array  # acceleration of the gap without constraint forces  (r,)
+    extra: Array  # what stabilisation adds to it                     (r,)
+    gap: Array  # position error                                      (r,)
+    rate: Array  # velocity error                                     (r,)
+    force: Array  # multipliers, result                               (r,)
+    normal: Array  # normal matrix of a rank-deficient solution       (r, r)
+    vector: Array  # (r,)
+    order: Array  # pivots                                            (r,)
+
 
 class Workspace(NamedTuple):
     """Scratch of one dynamics evaluation; valid only inside a step. `udot` is the result."""
@@ -207,8 +294,10 @@ class Workspace(NamedTuple):
     y6: Array  # WOODBURY: Ups^T ef of all children                   (6c,)
     T6: Array  # WOODBURY: [1 + Gd Om | Gd E | Gd y]                  (6c, 6c + 7)
     tau: Array  # generalized force with springs, dampers and stops   (n_speeds,)
+    given: Array  # prescribed accelerations                          (n_speeds,)
     right: Array  # bias force of the composite path                  (n_speeds,)
     udot: Array  # generalized acceleration, result                   (n_speeds,)
+    loop: LoopScratch
     M: Array  # mass matrix                                           (n_speeds, n_speeds)
     U: Array  # its factor, upper                                            (n_speeds, n_speeds)
 
@@ -236,8 +325,20 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
         y6=np.zeros(c6),
         T6=np.zeros((c6, c6 + 7)),
         tau=np.zeros(n_speeds),
+        given=np.zeros(n_speeds),
         right=np.zeros(n_speeds),
         udot=np.zeros(n_speeds),
+        loop=_make_loop_scratch(m),
         M=np.zeros((n_matrix, n_matrix)),
         U=np.zeros((n_matrix, n_matrix)),
     )
+
+
+def _make_loop_scratch(m: Model) -> LoopScratch:
+    n, n_speeds, n_modes = m.body.shape[0], m.speed.shape[0], m.mode.shape[0]
+    r = int(m.closure["n_rows"].sum())
+    shapes = {"F": (n + 1, r, 6), "Ff": (n_modes, r), "E": (n_speeds, r)}
+    shapes |= {"Lam": (r, r), "normal": (r, r)}
+    zeros = {name: np.zeros(shapes.get(name, (r,))) for name in LoopScratch._fields}
+    zeros |= {"frame": records(m.closure.shape[0], LOOP), "order": np.zeros(r, np.int64)}
+    return LoopScratch(**zeros)

@@ -9,7 +9,7 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.conserving import sweep_velocities_conserving
 from darts_py.multibody.forces import add_joint_forces, load_nodes
 from darts_py.multibody.general import general_velocity
-from darts_py.multibody.handover import modal_motion_at_hinge
+from darts_py.multibody.handover import force_at_parent, modal_motion_at_hinge
 from darts_py.spatial.inertia import blocks, inertia_times, shift_force
 from darts_py.spatial.vector import (
     add,
@@ -19,9 +19,7 @@ from darts_py.spatial.vector import (
     mat9,
     put_pair,
     scale,
-    sub,
     tail3,
-    times,
     times_t,
     vec3,
 )
@@ -108,10 +106,9 @@ def _own_load(m, w, b, udot):
 def _load_parent(m, w, b):
     """Add body b's hinge load to its parent: to its modes at O+, to its origin."""
     body, own = m.body[b], w.body[b]
-    parent, R, x = m.body[body.parent], mat9(own.A), vec3(body.x_pO)
-    n, f = times(R, vec3(own.fr)), times(R, tail3(own.fr))
-    n = shift_force(sub(vec3(own.l), x), n, f)
+    parent = m.body[body.parent]
+    n, f = force_at_parent(body, own, vec3(own.l), vec3(own.fr), tail3(own.fr))
     for k in range(parent.n_modes):
         Pi = m.hook[body.hook_first + k].Pi
         w.cf[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-    add_pair(shift_force(x, n, f), f, w.body[body.parent].fr)
+    add_pair(shift_force(vec3(body.x_pO), n, f), f, w.body[body.parent].fr)

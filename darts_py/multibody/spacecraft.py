@@ -40,7 +40,8 @@ class Spacecraft:
     def copy(self) -> Spacecraft:
         """Return a spacecraft with its own masses, locks and scratch: one for each thread."""
         twin = copy.copy(self)
-        changing = ("body", "node", "mode", "hook", "Mff", "Df", "Lam", "Om", "E", "gravity")
+        changing = ("body", "speed", "node", "mode", "hook", "Mff", "Df", "Lam", "Om", "E")
+        changing += ("gravity",)
         own = {name: getattr(self.arrays, name).copy() for name in changing}
         twin.arrays = self.arrays._replace(**own)
         twin.__dict__.pop("workspace", None)
@@ -85,6 +86,11 @@ class Spacecraft:
         """Name of every speed: `panel.mode_1_rate`, `drive.angle_rate`, `base.wx`."""
         return tuple(chain.from_iterable(speed_names(self.tree)))
 
+    @cached_property
+    def speed_index(self) -> dict[str, int]:
+        """Number of each speed, by its name."""
+        return {name: i for i, name in enumerate(self.speed_names)}
+
     def neutral(self) -> Array:
         """Return coordinates with every joint at zero and every quaternion at identity."""
         q = np.zeros(self.n_coords)
@@ -105,6 +111,17 @@ class Spacecraft:
             if np.linalg.matrix_rank(H, tol=SINGULAR) < len(H):
                 names.append(self.tree.joints[i].name)
         return names
+
+    def find_speed(self, name: str) -> int:
+        """Return the number of a speed; say what is meant if there is none of that name."""
+        return _find("speed", name, self.speed_index)
+
+    def is_locked(self, speed: int) -> bool:
+        """Tell whether a speed belongs to a locked joint."""
+        row = self.arrays.body
+        first = row["u_start"] + row["n_modes"]
+        held = (row["locked"] == 1) & (first <= speed) & (speed < first + row["n_hinge"])
+        return bool(np.any(held))
 
     def find_node(self, name: str) -> int:
         """Return the file-order number of node "body.node"; say what is meant if there is none."""

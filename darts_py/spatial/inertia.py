@@ -178,6 +178,25 @@ def square(row, out):
 
 
 @inlined
+def add_to_square(A, B, M, P):
+    """Add an inertia to a symmetric 6 x 6 matrix."""
+    for r in range(3):
+        for c in range(3):
+            k = 3 * r + c
+            P[r, 3 + c] += B[k]
+            P[3 + c, r] += B[k]
+    k = 0
+    for r in range(3):
+        for c in range(r, 3):
+            P[r, c] += A[k]
+            P[3 + r, 3 + c] += M[k]
+            if c > r:
+                P[c, r] += A[k]
+                P[3 + c, 3 + r] += M[k]
+            k += 1
+
+
+@inlined
 def blocks_of_square(P):
     """Return A, B, M of a symmetric 6 x 6 matrix."""
     A = (P[0, 0], P[0, 1], P[0, 2], P[1, 1], P[1, 2], P[2, 2])

@@ -76,6 +76,12 @@ def product(R, S):
 
 
 @inlined
+def product_t(R, S):
+    """R^T S."""
+    return product((R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), S)
+
+
+@inlined
 def symmetric_times(J, a):
     """J a for a symmetric J."""
     return (

@@ -1,0 +1,160 @@
+"""Prescribed accelerations and the loads that go with them: Banerjee & Lemak's two questions.
+
+`hybrid_dynamics` answers both at once: which forces does a prescribed motion need, and what does
+every hinge transmit. Loads act on the outboard body: moment and force, rotation first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from darts_py import dynamics
+from darts_py.dynamics import Forces
+from darts_py.errors import ArgumentError
+from darts_py.multibody import aba, hybrid, loads
+from darts_py.multibody.model import Array, Model
+from darts_py.multibody.spacecraft import Spacecraft
+
+
+class Hybrid(NamedTuple):
+    """Accelerations, forces and loads of one instant."""
+
+    udot: Array  # accelerations, the prescribed ones among them          (n_speeds,)
+    tau: Array  # generalized forces, those that the prescribed need      (n_speeds,)
+    hinge_loads: Array  # on each body through its inboard hinge          (n_bodies, 6)
+
+
+def hybrid_dynamics(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    tau: Array | None = None,
+    *,
+    prescribed: Mapping[str, float],
+    forces: Forces = None,
+    terms: str = "rl",
+    at: str = "body",
+) -> Hybrid:
+    """Return the motion where some accelerations are given, and what that takes.
+
+    M udot + C = tau holds for all of it: tau is the given one at free speeds and the required
+    one at prescribed speeds, on top of springs, dampers, friction and stops.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        tau: generalized forces (n_speeds,), zero if left out; ignored at prescribed speeds.
+        prescribed: {speed name: its acceleration}, of joints or modes; may be empty.
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+        at: where hinge loads are given, as for `hinge_loads`.
+    """
+    q, u = dynamics.checked_state(model, q, u)
+    tau = dynamics.checked_forces(model, tau)
+    places = _places(model, at)
+    m, w = _with_given(model, prescribed), model.workspace
+    node_force = dynamics.node_forces(model, forces)
+    aba.forward_dynamics(m, w, q, u, tau, node_force, dynamics.is_conserving(terms))
+    loads.sweep_loads(m, w)
+    required = np.zeros(model.n_speeds)
+    loads.required_forces(m, w, tau, required)
+    return Hybrid(w.udot.copy(), required, _loads_of_workspace(model, places))
+
+
+def _with_given(model: Spacecraft, prescribed: Mapping[str, float]) -> Model:
+    """Return kernel arrays with these accelerations prescribed; the values go to the workspace."""
+    if not isinstance(prescribed, Mapping):
+        got, expected = type(prescribed).__name__, "{speed name: acceleration}"
+        raise ArgumentError("prescribed", got=got, expected=expected)
+    speeds = [model.find_speed(name) for name in prescribed]
+    values = dynamics.vector("prescribed", list(prescribed.values()), len(speeds))
+    for name, speed in zip(prescribed, speeds, strict=True):
+        if model.is_locked(speed):
+            hint = "a locked joint does not accelerate; unlock it first"
+            raise ArgumentError("prescribed", got=repr(name), expected="a free joint", hint=hint)
+    model.workspace.given[:] = 0.0
+    model.workspace.given[speeds] = values
+    m = model.arrays
+    if speeds:
+        m = m._replace(body=m.body.copy(), speed=m.speed.copy())
+        hybrid.mark_given(m, np.array(speeds))
+    return m
+
+
+def hinge_loads(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    udot: Array,
+    *,
+    forces: Forces = None,
+    terms: str = "rl",
+    at: str = "body",
+) -> Array:
+    """Return (n_bodies, 6): the load on each body through its inboard hinge, file order.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        udot: accelerations (n_speeds,).
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+        at: "body": about the origin of the body frame, body axes; "hinge": about the hinge
+            point, axes of the hinge frame O, in which the joint's own axes are written (what
+            is not along them is what the hinge's structure carries). `load_about` moves a load
+            to any node.
+    """
+    places = _places(model, at)
+    dynamics.inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
+    return _loads_of_workspace(model, places)
+
+
+def load_about(model: Spacecraft, load: Array, node: str) -> Array:
+    """Return a load given about the origin of a body frame, about the rest position of a node.
+
+    Args:
+        model: what `load_model` returns.
+        load: [moment; force] in body axes about the body's origin: a row of `hinge_loads`.
+        node: "body.node".
+    """
+    dynamics.checked_model(model)
+    load = dynamics.vector("load", load, 6, "[moment; force]")
+    row = model.arrays.node[model.kernel_node[model.find_node(node)]]
+    body = model.arrays.body[row["body"]]
+    r = body["r_FC"] + body["R_FC"].reshape(3, 3) @ row["r"]
+    return np.concatenate([load[:3] - np.cross(r, load[3:]), load[3:]])
+
+
+class _Place(NamedTuple):
+    """Where a body's hinge load is given."""
+
+    R: Array  # its axes to the body's hinge axes in the kernels     (3, 3)
+    r: Array  # from the hinge point to it, kernel axes              (3,)
+
+
+def _places(model: Spacecraft, at: str) -> list[_Place]:
+    dynamics.checked_model(model)
+    if at not in ("body", "hinge"):
+        hint = "load_about() moves a load to any node"
+        raise ArgumentError("at", got=repr(at), expected="'body' or 'hinge'", hint=hint)
+    places = []
+    for i, joint in enumerate(model.tree.joints):
+        row = model.arrays.body[model.kernel_body[i]]
+        R = row["R_FC"].reshape(3, 3).T
+        at_body = _Place(R, -R @ row["r_FC"])
+        places.append(at_body if at == "body" else _Place(R @ joint.R_iO, np.zeros(3)))
+    return places
+
+
+def _loads_of_workspace(model: Spacecraft, places: list[_Place]) -> Array:
+    out = np.zeros((model.n_bodies, 6))
+    for i, place in enumerate(places):
+        load = model.workspace.body[model.kernel_body[i]]["fr"]
+        out[i, :3] = place.R.T @ (load[:3] - np.cross(place.r, load[3:]))
+        out[i, 3:] = place.R.T @ load[3:]
+    return out

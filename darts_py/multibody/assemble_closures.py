@@ -1,0 +1,84 @@
+"""Closures into kernel arrays: frames moved to hinge frames, paths to the root, held directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from darts_py.multibody.model import (
+    CLOSURE,
+    DIRECT,
+    TURN_ALL,
+    TURN_AXIS,
+    TURN_FREE,
+    Array,
+    Model,
+    records,
+)
+from darts_py.multibody.tree import GROUND, Closure, Tree
+
+PURE = 1e-12  # a direction whose other half is below this is a pure rotation or translation
+
+# (body, node, offset) -> its hinge axes R_FC; position (hinge axes) and modes (6, nm) of the point
+Point = Callable[[int, int, Array], tuple[Array, Array, Array]]
+
+
+def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> Model:
+    """Return the model with its closures; bodies on their paths use the direct form of D_f^-1."""
+    rank = {i: b for b, i in enumerate(order)} | {GROUND: len(order)}
+    rows = records(len(tree.closures), CLOSURE)
+    Pi = np.zeros((2 * len(tree.closures), m.Mff.shape[1], 6))
+    path: list[int] = []
+    first = 0
+    for c, closure in enumerate(tree.closures):
+        row, n_rows = rows[c], closure.S.shape[1]
+        row["row_first"], row["n_rows"] = first, n_rows
+        row["body_a"], row["body_b"] = rank[closure.body_a], rank[closure.body_b]
+        row["path_first"] = len(path)
+        path += _path(m, int(row["body_a"]), int(row["body_b"]))
+        row["path_last"] = len(path)
+        _fill_directions(row, closure.S)
+        first += n_rows
+        for side, (body, node, offset, R) in enumerate(_sides(closure)):
+            on_ground = np.eye(3), offset, np.zeros((6, 0))
+            R_FC, x, modes = on_ground if body == GROUND else point(body, node, offset)
+            row[("x_a", "x_b")[side]] = x
+            row[("R_a", "R_b")[side]] = (R_FC.T @ R).ravel()
+            Pi[2 * c + side, : modes.shape[1]] = modes.T
+    on_loops = np.array(sorted(set(path)), np.int64)
+    m.body["df_form"][on_loops] = DIRECT
+    return m._replace(
+        closure=rows, closure_Pi=Pi, path=np.array(path, np.int64), loop_body=on_loops
+    )
+
+
+def _sides(closure: Closure) -> list[tuple[int, int, Array, Array]]:
+    return [
+        (closure.body_a, closure.node_a, closure.o_a, closure.R_a),
+        (closure.body_b, closure.node_b, closure.o_b, closure.R_b),
+    ]
+
+
+def _path(m: Model, a: int, b: int) -> list[int]:
+    """Return the bodies from a and b to their roots, children first."""
+    found = set()
+    for i in (a, b):
+        while i < m.body.shape[0]:
+            found.add(i)
+            i = int(m.body[i]["parent"])
+    return sorted(found, reverse=True)
+
+
+def _fill_directions(row: Array, S: Array) -> None:
+    n = S.shape[1]
+    turns = np.linalg.norm(S[3:], axis=0) < PURE
+    slides = np.linalg.norm(S[:3], axis=0) < PURE
+    n_turns = int(turns.sum())
+    row["S"][:n] = S.T
+    row["turn"] = {2: TURN_AXIS, 3: TURN_ALL}.get(n_turns, TURN_FREE)
+    row["slides"] = int(slides.sum() < 3)
+    row["holds"][:n] = slides | (turns & (n_turns > 1))
+    if n_turns == 2:
+        axis = np.cross(*S[:3, turns].T)
+        row["axis"] = axis / np.linalg.norm(axis)
