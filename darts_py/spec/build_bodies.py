@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,11 @@ def build_body(
     name: str, spec: RigidBody | FlexibleBody, folder: Path, log: FaultLog
 ) -> Body | None:
     """Return the body, or None with its faults noted."""
+    body = _build(name, spec, folder, log)
+    return None if body is None else replace(body, appearance=spec.as_appearance())
+
+
+def _build(name: str, spec: RigidBody | FlexibleBody, folder: Path, log: FaultLog) -> Body | None:
     if isinstance(spec, RigidBody):
         return _rigid(name, spec, log)
     return _FlexibleBuilder(name, spec, folder, log).build()
@@ -40,7 +46,7 @@ def _rigid(name: str, spec: RigidBody, log: FaultLog) -> Body | None:
         Jc=inertia_matrix(spec.inertia_kg_m2),
     )
     points = [Node(key, r=np.array(node.position_m)) for key, node in spec.nodes.items()]
-    return Body(name, (carrier, *points), appearance=spec.as_appearance())
+    return Body(name, (carrier, *points))
 
 
 class _FlexibleBuilder:
@@ -64,8 +70,7 @@ class _FlexibleBuilder:
         damping = self._damping(data, nodes)
         if damping is None or len(self.log) > n_faults:
             return None
-        looks = self.spec.as_appearance()
-        return Body(self.name, nodes, data.stiffness_n_m, damping, appearance=looks)
+        return Body(self.name, nodes, data.stiffness_n_m, damping)
 
     def _from_file(self) -> ModalData | None:
         flexible, path = self.spec.flexible, (*self.flexible, "modes_file")

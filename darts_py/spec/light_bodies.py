@@ -44,8 +44,14 @@ def check_light_bodies(
             _check_cluster(cluster, bodies, joints, parents, log)  # pyright: ignore[reportArgumentType]
 
 
-def _is_light(body: Body) -> bool:
+def _rigid_mass(body: Body) -> Array:
+    """Return the spatial inertia of a body with its modes at rest, about its origin."""
     Mrr = modal_mass(body.nodes)[-6:, -6:]
+    return Mrr if body.distributed is None else Mrr + body.distributed.Mrr
+
+
+def _is_light(body: Body) -> bool:
+    Mrr = _rigid_mass(body)
     scale = np.sqrt(np.diag(Mrr))
     if np.any(scale == 0.0):
         return True
@@ -111,5 +117,5 @@ def _cluster_mass(
         if i in owners:
             first = list(owners).index(i)
             J[i][:, first : first + joint.n_speeds] += shift(-arm) @ rotate(joint.R_iO) @ H
-        mass += J[i].T @ modal_mass(body.nodes)[-6:, -6:] @ J[i]
+        mass += J[i].T @ _rigid_mass(body) @ J[i]
     return mass
