@@ -21,6 +21,8 @@ EXAMPLES = """Examples:
   darts model show flexible_satellite       its tree, freedoms and mass
   darts simulate flexible_satellite --set base.wz=0.02
                                             a minute of free motion, and its books
+  darts model import robot.urdf -o robot.yaml
+                                            a robot as a model
   darts check my_satellite.yaml             every fault of a model at once
   darts schema model > model.schema.json    for your editor
   darts bench --help                        how fast is it here
