@@ -51,7 +51,8 @@ def refusal(joint: Joint) -> tuple[str, str, str] | None:
         hint = "three revolute stages of a compound joint can be exported, with their gimbal lock"
         return f"a {joint.kind} joint", "a joint that URDF has: no ball joints", hint
     expected = "revolute, prismatic, planar, free or fixed joints, or chains of them"
-    return f"a {joint.kind} joint", expected, "URDF cannot couple turning and sliding"
+    hint = "a compound joint of revolute and prismatic stages can be exported"
+    return f"a {joint.kind} joint", expected, hint
 
 
 def chain_of(joint: Joint, notes: Notes) -> list[WrittenJoint]:

@@ -44,30 +44,26 @@ def export_urdf(tree: Tree, source: Path | None = None, output: Path | None = No
     Raises:
         ModelError: listing everything that URDF cannot say.
     """
-    faults = _refusals(tree, str(source or ""))
+    faults = _refusals(tree)
     if faults:
         raise ModelError(faults)
     return _Exporter(tree, source, output).run()
 
 
-def _refusals(tree: Tree, file: str) -> list[Fault]:
+def _refusals(tree: Tree) -> list[Fault]:
     faults: list[Fault] = []
     for body in tree.bodies:
         if body.n_modes or body.distributed is not None:
-            got, hint = "a flexible body", "URDF knows rigid links only"
-            faults.append(_fault(f"bodies.{body.name}", got, "rigid bodies", hint, file))
+            hint = "URDF knows rigid links only"
+            faults.append(Fault(f"bodies.{body.name}", "a flexible body", "rigid bodies", hint))
     for joint in tree.joints:
         why = refusal(joint)
         if why is not None:
-            faults.append(_fault(f"joints.{joint.name}", *why, file))
+            faults.append(Fault(f"joints.{joint.name}", *why))
     for closure in tree.closures:
-        got, hint = "a closed loop", "URDF knows trees only; without it the motion would differ"
-        faults.append(_fault(f"closures.{closure.name}", got, "a tree", hint, file))
+        hint = "URDF knows trees only; without it the motion would differ"
+        faults.append(Fault(f"closures.{closure.name}", "a closed loop", "a tree", hint))
     return faults
-
-
-def _fault(path: str, got: str, expected: str, hint: str, file: str) -> Fault:
-    return Fault(path, got, expected, hint, file, 1 if file else 0, 1 if file else 0)
 
 
 class _Exporter:

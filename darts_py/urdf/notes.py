@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from darts_py.spec.document import printable
+
 MAX_PLACES = 8  # lines or names listed in one note
 
 
@@ -36,11 +38,15 @@ class Notes:
 
     def warn(self, text: str, line: int = 0) -> None:
         """Note something lost or changed."""
-        self._lines.setdefault(("warning", text), []).extend([line] if line else [])
+        self._add("warning", text, line)
 
     def tell(self, text: str, line: int = 0) -> None:
         """Note a decision."""
-        self._lines.setdefault(("note", text), []).extend([line] if line else [])
+        self._add("note", text, line)
+
+    def _add(self, level: str, text: str, line: int) -> None:
+        places = self._lines.setdefault((level, printable(text)), [])
+        places.extend([line] if line else [])
 
     def listed(self) -> Sequence[Note]:
         """Return warnings first, each kind in the order of its first occurrence."""
