@@ -28,22 +28,39 @@ if TYPE_CHECKING:
     )
     from darts_py.hybrid import Hybrid, hinge_loads, hybrid_dynamics, load_about
     from darts_py.loading import load_model
+    from darts_py.loops import (
+        ClosureError,
+        close_loops,
+        closure_error,
+        closure_jacobian,
+        closure_loads,
+        closure_rows,
+    )
+    from darts_py.motions import Motion
     from darts_py.operators import MassOperator
-    from darts_py.plant import Plant, Spacecraft, Status
+    from darts_py.plant import Loads, Plant, Spacecraft, Status
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BodyMotion",
+    "ClosureError",
     "Energy",
     "Hybrid",
+    "Loads",
     "MassOperator",
+    "Motion",
     "NodeMotion",
     "Plant",
     "Spacecraft",
     "Status",
     "bias_force",
     "body_motion",
+    "close_loops",
+    "closure_error",
+    "closure_jacobian",
+    "closure_loads",
+    "closure_rows",
     "energy",
     "forward_dynamics",
     "hinge_loads",
@@ -57,19 +74,13 @@ __all__ = [
 ]
 
 
-_HOMES = (
-    "darts_py.dynamics",
-    "darts_py.hybrid",
-    "darts_py.operators",
-    "darts_py.plant",
-    "darts_py.loading",
-)
+_ROOMS = ("dynamics", "hybrid", "operators", "loops", "motions", "plant", "loading")
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        for home in _HOMES:
-            module = importlib.import_module(home)
+        for room in _ROOMS:
+            module = importlib.import_module(f"darts_py.{room}")
             if hasattr(module, name):
                 return getattr(module, name)
     raise AttributeError(f"module 'darts_py' has no attribute {name!r}")

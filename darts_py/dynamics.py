@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, crba, jacobian, motion, rnea
@@ -58,7 +59,7 @@ class BodyMotion(NamedTuple):
     a: Array  # velocity-product acceleration a_i, its axes             (n_bodies, 6)
 
 
-def vector(what: str, value: Array, size: int, hint: str = "") -> Array:
+def vector(what: str, value: ArrayLike, size: int, hint: str = "") -> Array:
     """Return `value` as an array kernels can take: `size` finite numbers, writeable."""
     try:
         array = np.asarray(value)
@@ -160,6 +161,9 @@ def forward_dynamics(
     q, u = checked_state(model, q, u)
     tau = checked_forces(model, tau)
     args = (model.workspace, q, u, tau, node_forces(model, forces), is_conserving(terms))
+    if model.tree.closures and method != "articulated":
+        hint = "the tree alone: a model without closures"
+        raise ArgumentError("method", got=repr(method), expected="'articulated'", hint=hint)
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
     elif method in METHODS:

@@ -15,7 +15,7 @@ from darts_py import dynamics
 from darts_py.dynamics import Forces
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, hybrid, loads
-from darts_py.multibody.model import Array, Model
+from darts_py.multibody.model import Array, Model, Workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 
@@ -55,14 +55,14 @@ def hybrid_dynamics(
     """
     q, u = dynamics.checked_state(model, q, u)
     tau = dynamics.checked_forces(model, tau)
-    places = _places(model, at)
+    _check_place(model, at)
     m, w = _with_given(model, prescribed), model.workspace
     node_force = dynamics.node_forces(model, forces)
     aba.forward_dynamics(m, w, q, u, tau, node_force, dynamics.is_conserving(terms))
     loads.sweep_loads(m, w)
     required = np.zeros(model.n_speeds)
     loads.required_forces(m, w, tau, required)
-    return Hybrid(w.udot.copy(), required, _loads_of_workspace(model, places))
+    return Hybrid(w.udot.copy(), required, loads_of_workspace(model, w, at))
 
 
 def _with_given(model: Spacecraft, prescribed: Mapping[str, float]) -> Model:
@@ -109,9 +109,12 @@ def hinge_loads(
             is not along them is what the hinge's structure carries). `load_about` moves a load
             to any node.
     """
-    places = _places(model, at)
+    _check_place(model, at)
+    if model.tree.closures:
+        hint = "closed loops carry loads that udot does not tell: see hybrid_dynamics"
+        raise ArgumentError("model", got="closures", expected="a tree", hint=hint)
     dynamics.inverse_dynamics(model, q, u, udot, forces=forces, terms=terms)
-    return _loads_of_workspace(model, places)
+    return loads_of_workspace(model, model.workspace, at)
 
 
 def load_about(model: Spacecraft, load: Array, node: str) -> Array:
@@ -130,31 +133,24 @@ def load_about(model: Spacecraft, load: Array, node: str) -> Array:
     return np.concatenate([load[:3] - np.cross(r, load[3:]), load[3:]])
 
 
-class _Place(NamedTuple):
-    """Where a body's hinge load is given."""
-
-    R: Array  # its axes to the body's hinge axes in the kernels     (3, 3)
-    r: Array  # from the hinge point to it, kernel axes              (3,)
-
-
-def _places(model: Spacecraft, at: str) -> list[_Place]:
+def _check_place(model: Spacecraft, at: str) -> None:
     dynamics.checked_model(model)
     if at not in ("body", "hinge"):
         hint = "load_about() moves a load to any node"
         raise ArgumentError("at", got=repr(at), expected="'body' or 'hinge'", hint=hint)
-    places = []
-    for i, joint in enumerate(model.tree.joints):
-        row = model.arrays.body[model.kernel_body[i]]
-        R = row["R_FC"].reshape(3, 3).T
-        at_body = _Place(R, -R @ row["r_FC"])
-        places.append(at_body if at == "body" else _Place(R @ joint.R_iO, np.zeros(3)))
-    return places
 
 
-def _loads_of_workspace(model: Spacecraft, places: list[_Place]) -> Array:
+def loads_of_workspace(model: Spacecraft, w: Workspace, at: str) -> Array:
+    """Return the hinge loads that the last sweep left in a workspace, file order (n_bodies, 6)."""
+    _check_place(model, at)
     out = np.zeros((model.n_bodies, 6))
-    for i, place in enumerate(places):
-        load = model.workspace.body[model.kernel_body[i]]["fr"]
-        out[i, :3] = place.R.T @ (load[:3] - np.cross(place.r, load[3:]))
-        out[i, 3:] = place.R.T @ load[3:]
+    for i, joint in enumerate(model.tree.joints):
+        b = model.kernel_body[i]
+        R = model.arrays.body[b]["R_FC"].reshape(3, 3)  # kernel axes to body axes
+        moment, force = R @ w.body[b]["fr"][:3], R @ w.body[b]["fr"][3:]  # about the hinge point
+        if at == "body":
+            moment = moment + np.cross(model.arrays.body[b]["r_FC"], force)
+        else:
+            moment, force = joint.R_iO.T @ moment, joint.R_iO.T @ force
+        out[i] = np.concatenate([moment, force])
     return out

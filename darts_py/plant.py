@@ -6,22 +6,30 @@ import math
 import operator
 import warnings
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from darts_py.dynamics import SPEED_HINT, vector
 from darts_py.errors import ArgumentError
-from darts_py.multibody import integrate, integrate_stiff
+from darts_py.hybrid import loads_of_workspace
+from darts_py.loops import close_loops, closure_jacobian, loads_of_multipliers
+from darts_py.motions import Motion
+from darts_py.multibody import hybrid, integrate, integrate_stiff, loads, prescribed
 from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.crba import composite_mass_matrix
-from darts_py.multibody.forms import fastest_form
+from darts_py.multibody.forms import cheaper_form, fastest_form
+from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import FORM_GENERAL, Array, make_workspace
+from darts_py.multibody.model import DIRECT, FORM_GENERAL, Array, make_workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
+STABILISATIONS = ("project", "baumgarte")
+BAUMGARTE_STEPS = 10.0  # steps in which an error of closed loops decays by e
+OPEN = 1e-6  # m or rad: a gap that no integration error explains
+MISMATCH = 1e-9  # m, rad or 1: how far a coordinate may be from a motion prescribed to it
 EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
 INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
 
@@ -31,6 +39,16 @@ class Status(IntEnum):
 
     OK = 0
     NON_FINITE = 1
+    LOOP_OPEN = 2
+
+
+class Loads(NamedTuple):
+    """What the parts of a spacecraft exert on each other at one instant."""
+
+    udot: Array  # accelerations                                            (n_speeds,)
+    tau: Array  # generalized forces, those that prescribed motions need    (n_speeds,)
+    hinges: Array  # on each body through its inboard hinge                 (n_bodies, 6)
+    closures: dict[str, Array]  # on A of each closure, about A, B axes     (6,)
 
 
 class Plant:
@@ -53,8 +71,13 @@ class Plant:
         dt_ns: int,
         integrator: str = "rk4-lie",
         terms: str = "rl",
+        closures: str = "project",
+        q: Array | None = None,
+        u: Array | None = None,
     ) -> None:
-        """Make a plant at rest in the neutral configuration.
+        """Make a plant in the given state, or at rest in the neutral configuration.
+
+        Where the model has closed loops, the nearest state that closes them is taken.
 
         Args:
             model: what `load_model` returns; it is copied.
@@ -62,10 +85,16 @@ class Plant:
             integrator: rk4 | rk4-lie | semi-implicit-euler | implicit-modes (modes too stiff
                 for the step).
             terms: rl (strict ruthless linearisation) | crl (its energy-conserving variant).
+            closures: how closed loops stay closed: project (position and speed are corrected
+                after each step) | baumgarte (errors decay within some steps; cheaper).
+            q: coordinates (n_coords,) to start from; neutral if left out.
+            u: speeds (n_speeds,) to start with; zero if left out.
         """
         _require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
         _require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
         _require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
+        known = " | ".join(STABILISATIONS)
+        _require(closures in STABILISATIONS, "closures", repr(closures), known)
         hint = "nanoseconds: 1 ms is 1_000_000"
         self._dt_ns, self._integrator, self._terms = (
             _count("dt_ns", dt_ns, 1, hint),
@@ -75,7 +104,13 @@ class Plant:
         self.tick = 0
         self.model = model.copy()
         m = self.model.arrays
-        self._q, self._u = model.neutral(), np.zeros(model.n_speeds)
+        self._q, self._u = close_loops(self.model, model.neutral() if q is None else q, u)
+        if closures == "baumgarte":
+            k = 1.0 / (BAUMGARTE_STEPS * self.dt_s)
+            m.closure["gain_velocity"], m.closure["gain_position"] = 2.0 * k, k * k
+        self._motions: dict[int, Motion] = {}
+        table = prescribed.no_motions()
+        self._rules = integrate.make_rules(m, table, project=closures == "project")
         self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
         self._workspace = make_workspace(m, composite=False)
         self._stages = integrate.make_stages(model.n_coords, model.n_speeds)
@@ -136,30 +171,125 @@ class Plant:
         """Advance by n_steps.
 
         NON_FINITE means that the next step would leave the finite numbers: state and tick stay
-        at the last good step.
+        at the last good step. LOOP_OPEN means that the state does not close its loops, and that
+        nothing was done: see `close_loops`.
         """
         n_steps = _count("n_steps", n_steps, 0)
         for first, last in self._locked:
             self._u[first:last] = 0.0
+        if self._loops_are_open():
+            return Status.LOOP_OPEN
         done = self._run(n_steps)
         self.tick += done
         return Status.OK if done == n_steps else Status.NON_FINITE
 
     def _run(self, n: int) -> int:
         """Make the one compiled call; return how many steps were good."""
-        m, w, s, dt, crl = self.model.arrays, self._workspace, self._stages, self.dt_s, self._crl
-        state = (self._q, self._u, self._tau, self._node_force)
+        m, rules, w, s = self.model.arrays, self._rules, self._workspace, self._stages
+        state = (self._q, self._u, self._tau, self._node_force, self._crl)
+        time = (self.dt_s, self.tick, n)
         if self._integrator == "implicit-modes":
             split, stages = self._split, self._stiff_stages
-            return integrate_stiff.advance_stiff(m, split, w, stages, *state, crl, dt, n)
+            return integrate_stiff.advance_stiff(m, split, rules, w, stages, *state, *time)
         if self._integrator == "semi-implicit-euler":
-            return integrate.advance_semi_implicit(m, w, s, *state, crl, dt, n)
+            return integrate.advance_semi_implicit(m, rules, w, s, *state, *time)
         lie = self._integrator == "rk4-lie"
-        return integrate.advance_rk4(m, w, s, *state, crl, dt, n, lie)
+        return integrate.advance_rk4(m, rules, w, s, *state, *time, lie)
 
     @property
     def _crl(self) -> bool:
         return self._terms == "crl"
+
+    # -- closed loops -------------------------------------------------------------------
+
+    def close_loops(self) -> None:
+        """Move the state to the nearest one with closed loops; needed after setting q or u."""
+        self._q[:], self._u[:] = close_loops(self.model, self._q, self._u)
+
+    def _loops_are_open(self) -> bool:
+        m, w = self.model.arrays, self._workspace
+        if m.closure.shape[0] == 0:
+            return False
+        loop_errors(m, w, self._q, self._u)
+        return not max(np.abs(w.loop.gap).max(), np.abs(w.loop.rate).max() * self.dt_s) <= OPEN
+
+    # -- prescribed motion and loads ------------------------------------------------------
+
+    def prescribe(self, name: str, motion: Motion) -> None:
+        """Let a joint or mode move as told, from now on.
+
+        A speed that differs from the motion's is brought to it by an impulse, as a drive would
+        that grips at once: the other speeds take it up. The position must be the motion's.
+
+        Args:
+            name: a coordinate ("drive.angle", "panel.mode_1") or a speed ("base.wx").
+            motion: see `Motion`.
+        """
+        _require(isinstance(motion, Motion), "motion", type(motion).__name__, "a Motion")
+        speed, coord = self._movable(name)
+        t = self.tick * self.dt_s
+        motion = motion.started(t, 0.0 if coord < 0 else self._q[coord], self._u[speed])
+        position, rate, _ = motion(t)
+        if coord >= 0 and abs(position - self._q[coord]) > MISMATCH:
+            raise ArgumentError(
+                f"motion of {name!r}", got=f"{position:.9g} at t = {t:g} s",
+                expected=f"{self._q[coord]:.9g}, where it is", hint="set plant.q first",
+            )  # fmt: skip
+        self._motions[speed] = motion
+        self._apply_motions()
+        self._jump(np.array([speed]), np.array([rate]))
+
+    def release(self, name: str) -> None:
+        """Let a prescribed joint or mode move freely again."""
+        speed, _ = self._movable(name)
+        known = ", ".join(self.model.speed_names[k] for k in self._motions) or "none"
+        _require(speed in self._motions, "name", repr(name), f"a prescribed motion: {known}")
+        del self._motions[speed]
+        self._apply_motions()
+
+    def loads(self, at: str = "body") -> Loads:
+        """Return accelerations, forces and loads of this instant.
+
+        Args:
+            at: where hinge loads are given, as for `hinge_loads`.
+        """
+        m, w, u = self.model.arrays, self._workspace, self._u
+        prescribed.impose_now(self._rules.motions, self.tick * self.dt_s, self._q, u, w.given)
+        forward_dynamics(m, w, self._q, u, self._tau, self._node_force, self._crl)
+        loads.sweep_loads(m, w)
+        tau = np.zeros_like(u)
+        loads.required_forces(m, w, self._tau, tau)
+        closures = loads_of_multipliers(self.model, w.loop.force)
+        return Loads(w.udot.copy(), tau, loads_of_workspace(self.model, w, at), closures)
+
+    def required_force(self, name: str) -> float:
+        """Return the generalized force that a prescribed motion needs now."""
+        return float(self.loads().tau[self._movable(name)[0]])
+
+    def _movable(self, name: str) -> tuple[int, int]:
+        """Return the speed meant by a coordinate's or speed's name, and its coordinate or -1."""
+        speed, coord = self.model.find_movable(name)
+        held = self.model.is_locked(speed)
+        _require(not held, "name", repr(name), "a joint that is not locked", "unlock it first")
+        return speed, coord
+
+    def _apply_motions(self) -> None:
+        """Write the prescribed motions into the kernel arrays."""
+        m, tree = self.model.arrays, self.model.tree
+        m.speed["given"] = m.body["given"] = 0
+        for b, i in enumerate(self.model.order):
+            row, n_modes = m.body[b], tree.bodies[i].n_modes
+            n_children = int(row["child_last"] - row["child_first"])
+            row["form"] = (
+                FORM_GENERAL if row["locked"] else fastest_form(tree.bodies[i], tree.joints[i])
+            )
+            row["df_form"] = cheaper_form(n_modes, n_children)
+        m.body["df_form"][m.loop_body] = DIRECT
+        hybrid.mark_given(m, np.array(list(self._motions), np.int64))
+        coords = dict(self.model.movables.values())
+        table = [(k, coords[k], motion.pieces) for k, motion in self._motions.items()]
+        self._rules = self._rules._replace(motions=prescribed.motion_table(table))
+        self._refresh_split()
 
     # -- locks ----------------------------------------------------------------------------
 
@@ -169,9 +299,13 @@ class Plant:
         Momentum is kept, energy is not: the other speeds take the impulse.
         """
         _, row = self._joint_row(joint)
+        first = int(row["u_start"] + row["n_modes"])
+        speeds = np.arange(first, first + int(row["n_hinge"]))
+        moved = [self.model.speed_names[k] for k in speeds if k in self._motions]
+        _require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
         row["locked"], row["form"] = 1, FORM_GENERAL
         self._locked = self._locked_speeds()
-        self._brake()
+        self._jump(speeds, np.zeros(speeds.size))
         self._refresh_split()
 
     def unlock(self, joint: str) -> None:
@@ -182,14 +316,24 @@ class Plant:
         self._locked = self._locked_speeds()
         self._refresh_split()
 
-    def _brake(self) -> None:
-        """u -= M^-1 S^T (S M^-1 S^T)^-1 S u, S picking the speeds of locked joints."""
-        m, w = self.model.arrays, self.model.workspace
-        held = np.concatenate([np.arange(first, last) for first, last in self._locked])
+    def _jump(self, speeds: Array, values: Array) -> None:
+        """Bring some speeds to given values by impulses on them; closed loops stay closed.
+
+        Speeds of locked joints and of prescribed motions hold, too:
+        u += M^-1 G^T (G M^-1 G^T)^+ (g - G u), G picking all these rows.
+        """
+        m, w, n = self.model.arrays, self.model.workspace, self._u.size
+        wanted = {int(k): 0.0 for first, last in self._locked for k in range(first, last)}
+        wanted |= {k: motion(self.tick * self.dt_s)[1] for k, motion in self._motions.items()}
+        wanted |= dict(zip(speeds.tolist(), values.tolist(), strict=True))
+        held = sorted(wanted)
+        G = np.vstack([np.eye(n)[held], closure_jacobian(self.model, self._q)])
+        g = np.concatenate([[wanted[k] for k in held], np.zeros(len(G) - len(held))])
         composite_mass_matrix(m, w, self._q, self._u)
-        columns = np.linalg.solve(w.M, np.eye(self._u.size)[:, held])
-        self._u -= columns @ np.linalg.solve(columns[held], self._u[held])
-        self._u[held] = 0.0
+        columns = np.linalg.solve(w.M, G.T)
+        impulse = np.linalg.lstsq(G @ columns, g - G @ self._u, rcond=1e-12)[0]
+        self._u += columns @ impulse
+        self._u[held] = [wanted[k] for k in held]
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints if joint.n_speeds]

@@ -18,10 +18,11 @@ import numpy as np
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.integrate import take_if_finite
+from darts_py.multibody.integrate import finish_step, take_if_finite
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.mass_properties import prepare_modes
 from darts_py.multibody.model import Array, Model
+from darts_py.multibody.prescribed import impose
 from darts_py.spatial.array import add_scaled, copy_into
 
 G = 1767732205903 / 4055673282236
@@ -49,6 +50,7 @@ IMPLICIT = (
     B,
 )
 N_STAGES = 4
+C = tuple(sum(row) for row in EXPLICIT)  # when the stages are, in steps
 
 
 class StiffStages(NamedTuple):
@@ -85,7 +87,10 @@ def split_model(m: Model) -> SplitModels:
     own = ("body", "mode", "hook", "Mff", "Df", "Lam", "Om", "E")
     loose = m._replace(K=np.zeros_like(m.K), Dm=np.zeros_like(m.Dm))
     copies = {name: getattr(m, name).copy() for name in own}
-    elastic = loose._replace(**copies, gravity=np.zeros(3), passive=m.passive[:0].copy())
+    closure = m.closure.copy()
+    closure["gain_velocity"] = closure["gain_position"] = 0.0
+    bare = {"gravity": np.zeros(3), "passive": m.passive[:0].copy(), "closure": closure}
+    elastic = loose._replace(**copies, **bare)
     return SplitModels(loose, elastic)
 
 
@@ -108,14 +113,16 @@ def refresh_split(m, elastic, w, dt):
 
 
 @kernel
-def advance_stiff(m, split, w, s, q, u, tau, node_force, conserving, dt, n_steps):
+def advance_stiff(m, split, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_steps):
     """Advance q and u by n_steps. Returns the number of good steps."""
     for step in range(n_steps):
         for i in range(N_STAGES):
+            t = (tick + step) * dt + C[i] * dt
             _start_stage(m, s, q, u, dt, i)
             if i > 0:
-                _solve_elastic(m, split.elastic, w, s, q, conserving, dt, i)
+                _solve_elastic(m, split.elastic, rules, w, s, q, conserving, dt, t, i)
             retract(m, q, s.delta, s.q)
+            impose(rules.motions, t, s.q, s.u, w.given)
             local_rates(m, s.q, s.u, s.delta, w.scratch[0].G, s.rate[i])
             forward_dynamics(split.loose, w, s.q, s.u, tau, node_force, conserving)
             copy_into(w.udot, s.aE[i])
@@ -130,6 +137,7 @@ def advance_stiff(m, split, w, s, q, u, tau, node_force, conserving, dt, n_steps
             add_scaled(dt * B[i], s.aE[i], s.u)
             add_scaled(dt * B[i], s.aI[i], s.u)
         retract(m, q, s.delta, s.q)
+        finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u)
         if not take_if_finite(s.q, s.u, q, u):
             return step
     return n_steps
@@ -151,16 +159,20 @@ def _start_stage(m, s, q, u, dt, i):
 
 
 @inlined
-def _solve_elastic(m, elastic, w, s, q, conserving, dt, i):
+def _solve_elastic(m, elastic, rules, w, s, q, conserving, dt, t, i):
     """Solve for aI of stage i; complete its speeds and modal coordinates."""
     gh = G * dt
     retract(m, q, s.delta, s.q)
+    impose(rules.motions, t, s.q, s.u, w.given)
+    w.given[:] = 0.0  # prescribed accelerations belong to the explicit part
     s.elastic[:] = 0.0
     for b in range(m.body.shape[0]):
         body = m.body[b]
         f, iq, iu = body.flex, body.q_start, body.u_start
         for j in range(body.n_modes):
-            eta = s.q[iq + j] + gh * s.u[iu + j]
+            eta = s.q[iq + j]
+            if not m.speed[iu + j].given:
+                eta += gh * s.u[iu + j]
             for k in range(body.n_modes):
                 s.elastic[iu + k] -= m.K[f, k, j] * eta + m.Dm[f, k, j] * s.u[iu + j]
     forward_dynamics(elastic, w, s.q, s.zero, s.elastic, s.no_force, conserving)

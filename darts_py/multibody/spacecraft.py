@@ -116,6 +116,30 @@ class Spacecraft:
         """Return the number of a speed; say what is meant if there is none of that name."""
         return _find("speed", name, self.speed_index)
 
+    @cached_property
+    def movables(self) -> dict[str, tuple[int, int]]:
+        """Speed and coordinate (-1 where it has none of its own) by the names of either."""
+        found = {name: (i, -1) for i, name in enumerate(self.speed_names)}
+        pairs = []
+        for i, (body, joint) in enumerate(zip(self.tree.bodies, self.tree.joints, strict=True)):
+            row = self.arrays.body[self.kernel_body[i]]
+            q, u = int(row["q_start"]), int(row["u_start"])
+            pairs += [(u + k, q + k) for k in range(body.n_modes)]
+            q, u = q + body.n_modes, u + body.n_modes
+            for stage in joint.stages:
+                pairs += [(u, q)] if stage.kind == "axis" else []
+                q, u = q + stage.n_coords, u + stage.n_speeds
+        for u, q in pairs:
+            found[self.speed_names[u]] = found[self.coord_names[q]] = (u, q)
+        return found
+
+    def find_movable(self, name: str) -> tuple[int, int]:
+        """Return speed and coordinate (or -1) by the name of either."""
+        if isinstance(name, str) and name in self.movables:
+            return self.movables[name]
+        _find("speed", name, self.speed_index)  # says what is meant
+        raise AssertionError
+
     def is_locked(self, speed: int) -> bool:
         """Tell whether a speed belongs to a locked joint."""
         row = self.arrays.body

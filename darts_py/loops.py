@@ -1,0 +1,138 @@
+"""Closed loops: their errors, their forces, and states that satisfy them.
+
+Closures stand in the model file. `forward_dynamics`, `hybrid_dynamics` and `Plant` honour them;
+`mass_matrix`, `bias_force`, `inverse_dynamics` and `MassOperator` are those of the tree without
+closures: M udot + C = tau + J^T force, with J of `closure_jacobian`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from darts_py import dynamics
+from darts_py.dynamics import Forces
+from darts_py.errors import ArgumentError
+from darts_py.multibody import closures
+from darts_py.multibody.integrate import make_rules
+from darts_py.multibody.loop_motion import loop_errors
+from darts_py.multibody.loop_projection import project_position, project_velocity
+from darts_py.multibody.model import Array
+from darts_py.multibody.prescribed import no_motions
+from darts_py.multibody.spacecraft import Spacecraft
+
+CLOSED = 1e-12  # a gap (m or rad) below which loops count as closed
+MAX_STEPS = 50  # Newton's method has converged long before, or will not
+
+
+class ClosureError(NamedTuple):
+    """How far the rows of all closures are from zero, in the order of `closure_rows`."""
+
+    position: Array  # m and rad; zero for rows that hold speeds only      (r,)
+    velocity: Array  # m/s and rad/s                                       (r,)
+
+
+def closure_rows(model: Spacecraft) -> dict[str, slice]:
+    """Return the rows that belong to each closure, by its name."""
+    rows, first = {}, 0
+    for closure in dynamics.checked_model(model).tree.closures:
+        rows[closure.name] = slice(first, first + closure.S.shape[1])
+        first += closure.S.shape[1]
+    return rows
+
+
+def closure_jacobian(model: Spacecraft, q: Array) -> Array:
+    """Return J (r, n_speeds) of all closures: J u is their velocity error.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+    """
+    q, still = dynamics.checked_state(model, q, np.zeros(dynamics.checked_model(model).n_speeds))
+    out = np.zeros((model.workspace.loop.force.size, model.n_speeds))
+    closures.closure_jacobian(model.arrays, model.workspace, q, still, out)
+    return out
+
+
+def closure_error(model: Spacecraft, q: Array, u: Array) -> ClosureError:
+    """Return how far the loops are from closed.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+    """
+    q, u = dynamics.checked_state(model, q, u)
+    loop_errors(model.arrays, model.workspace, q, u)
+    return ClosureError(model.workspace.loop.gap.copy(), model.workspace.loop.rate.copy())
+
+
+def closure_loads(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    tau: Array | None = None,
+    *,
+    forces: Forces = None,
+    terms: str = "rl",
+) -> dict[str, Array]:
+    """Return, by closure, [moment; force] that B exerts on A: about A's origin, in B axes.
+
+    Where closures are redundant many loads give the same motion; these are the smallest.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        tau: generalized forces (n_speeds,), zero if left out.
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+    """
+    dynamics.forward_dynamics(model, q, u, tau, forces=forces, terms=terms)
+    return loads_of_multipliers(model, model.workspace.loop.force)
+
+
+def loads_of_multipliers(model: Spacecraft, force: Array) -> dict[str, Array]:
+    """Return the load of each closure from the multipliers of its rows."""
+    rows = closure_rows(model)
+    return {c.name: c.S @ force[rows[c.name]] for c in model.tree.closures}
+
+
+def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Array, Array]:
+    """Return the state nearest to (q, u), in the sense of kinetic energy, with closed loops.
+
+    Locked joints stay where they are. From far away Newton's method may fail, or close the loops
+    in another way than meant.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,) to start from.
+        u: speeds (n_speeds,), zero if left out.
+
+    Raises:
+        ArgumentError: the loops do not close from there.
+    """
+    start = np.zeros(dynamics.checked_model(model).n_speeds) if u is None else u
+    q, u = (x.copy() for x in dynamics.checked_state(model, q, start))
+    m, w = model.arrays, model.workspace
+    rules = make_rules(m, no_motions(), project=True)
+    if m.closure.shape[0] == 0:
+        return q, u
+    for _ in range(MAX_STEPS):
+        loop_errors(m, w, q, u)
+        if np.abs(w.loop.gap).max() <= CLOSED:
+            break
+        project_position(rules.still, w, rules.rest, q)
+        if not np.all(np.isfinite(q)):
+            break
+    loop_errors(m, w, q, u)
+    gap = float(np.abs(w.loop.gap).max())
+    if not gap <= 1e3 * CLOSED:
+        raise ArgumentError(
+            "q", got=f"loops that stay open by {gap:.3g} m or rad after {MAX_STEPS} Newton steps",
+            expected="coordinates near a closed configuration",
+            hint="start nearer (a Plant takes q=...), not in a dead centre, no joint locked",
+        )  # fmt: skip
+    project_velocity(rules.still, w, rules.rest, q, u)
+    return q, u
