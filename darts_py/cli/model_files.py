@@ -49,8 +49,17 @@ def import_model(
     from darts_py.urdf import Options, import_urdf
 
     _require_room(output, force)
-    options = Options(base, stops, merge, repair, gravity, output)
-    robot = import_urdf(file, options)
+    robot = import_urdf(
+        file,
+        Options(
+            base=base,
+            stops=stops,
+            merge=merge,
+            repair=repair,
+            gravity_m_s2=gravity,
+            output=output,
+        ),
+    )
     _write(robot.text, output)
     _print_notes(robot.notes)
     _print_summary(robot, output)

@@ -50,5 +50,5 @@ class Notes:
 
     def listed(self) -> Sequence[Note]:
         """Return warnings first, each kind in the order of its first occurrence."""
-        notes = [Note(level, text, tuple(at)) for (level, text), at in self._lines.items()]
+        notes = [Note(level, text, tuple(sorted(at))) for (level, text), at in self._lines.items()]
         return sorted(notes, key=lambda note: note.level != "warning")

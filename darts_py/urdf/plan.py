@@ -21,6 +21,8 @@ from darts_py.urdf.topology import WORLD, Topology
 
 Array = np.ndarray
 
+SHOWN = 4  # changed names in one note; the model file has them all as comments
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -179,9 +181,10 @@ class _Planner:
         return self.plan
 
     def _tell_renamed(self, what: str, names: dict[str, str]) -> None:
-        for old, new in names.items():
-            if old != new:
-                self.log.notes.tell(f"{what} '{old}' is called {new} in the model")
+        changed = [f"'{old}' is called {new}" for old, new in names.items() if old != new]
+        if changed:
+            more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+            self.log.notes.tell(f"{what} {', '.join(changed[:SHOWN])}{more} in the model")
 
     def _place_root(self, root: Link) -> None:
         places = self.plan.places

@@ -21,10 +21,10 @@ IGNORED = {
     "sensor": "<sensor> left out: sensors are not part of a model file yet",
     "ros2_control": "<ros2_control> left out: it is for ROS controllers",
     "safety_controller": "<safety_controller> left out: it is for a controller",
+    "mimic": "<mimic> left out: the joint becomes independent of the one it mimics",
     "calibration": "<calibration> left out: it is for a driver",
 }
-MIMIC = "<mimic> left out: the joint '{}' becomes independent of '{}'"
-JOINT_CHILDREN = {"origin", "parent", "child", "axis", "dynamics", "limit", "mimic"}
+JOINT_CHILDREN = {"origin", "parent", "child", "axis", "dynamics", "limit"}
 
 
 def read_robot(root: Element, log: Log) -> Robot | None:
@@ -83,8 +83,6 @@ def _joint(element: Element, log: Log) -> RobotJoint | None:
     axis = _axis(element, kind or "", log, where)
     limit = _limit(element, kind or "", log, where)
     damping, friction = _dynamics(element, log, where)
-    for mimic in element.all("mimic"):
-        log.notes.warn(MIMIC.format(name, mimic.attributes.get("joint", "?")), mimic.line)
     _note_unknown(element, JOINT_CHILDREN, log)
     if len(log.faults) > n_faults or name is None or kind is None:
         return None
