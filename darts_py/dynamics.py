@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, crba, jacobian, motion, rnea
 from darts_py.multibody import energy as energies
+from darts_py.multibody.hybrid import without_given
 from darts_py.multibody.model import BALL, DIRECT, WOODBURY, Array, Model
 from darts_py.multibody.spacecraft import Spacecraft
 
@@ -167,7 +168,7 @@ def forward_dynamics(
     if method == "composite":
         crba.forward_dynamics_composite(model.arrays, *args)
     elif method in METHODS:
-        aba.forward_dynamics(_with_form(model.arrays, method), *args)
+        aba.forward_dynamics(_with_form(without_given(model.arrays), method), *args)
     else:
         raise ArgumentError("method", got=repr(method), expected=" | ".join(METHODS))
     return model.workspace.udot.copy()

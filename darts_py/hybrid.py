@@ -78,7 +78,7 @@ def _with_given(model: Spacecraft, prescribed: Mapping[str, float]) -> Model:
             raise ArgumentError("prescribed", got=repr(name), expected="a free joint", hint=hint)
     model.workspace.given[:] = 0.0
     model.workspace.given[speeds] = values
-    m = model.arrays
+    m = hybrid.without_given(model.arrays)
     if speeds:
         m = m._replace(body=m.body.copy(), speed=m.speed.copy())
         hybrid.mark_given(m, np.array(speeds))

@@ -12,8 +12,15 @@ from darts_py.multibody.closures import constrain
 from darts_py.multibody.conserving import sweep_velocities_conserving
 from darts_py.multibody.forces import add_joint_forces, load_nodes
 from darts_py.multibody.general import general_inward, general_outward, general_velocity
-from darts_py.multibody.model import FORM_REVOLUTE
-from darts_py.multibody.revolute import revolute_inward, revolute_outward, revolute_velocity
+from darts_py.multibody.handover import on_one_axis
+from darts_py.multibody.model import FORM_CARRIED, FORM_REVOLUTE
+from darts_py.multibody.revolute import (
+    carried_inward,
+    carried_outward,
+    revolute_inward,
+    revolute_outward,
+    revolute_velocity,
+)
 from darts_py.spatial.array import copy_into
 
 
@@ -40,7 +47,7 @@ def forward_dynamics(m, w, q, u, tau, node_force, conserving):
 def sweep_velocities(m, w, q, u):
     """Poses, angular velocities and velocity products (RL), base to tips."""
     for b in range(m.body.shape[0]):
-        if m.body[b].form == FORM_REVOLUTE:
+        if on_one_axis(m.body[b]):
             revolute_velocity(m, w, b, q, u)
         else:
             general_velocity(m, w, b, q, u)
@@ -52,6 +59,8 @@ def gather_inertias(m, w):
     for b in range(m.body.shape[0] - 1, -1, -1):
         if m.body[b].form == FORM_REVOLUTE:
             revolute_inward(m, w, b)
+        elif m.body[b].form == FORM_CARRIED:
+            carried_inward(m, w, b)
         else:
             general_inward(m, w, b)
 
@@ -65,5 +74,7 @@ def sweep_accelerations(m, w):
     for b in range(ground):
         if m.body[b].form == FORM_REVOLUTE:
             revolute_outward(m, w, b)
+        elif m.body[b].form == FORM_CARRIED:
+            carried_outward(m, w, b)
         else:
             general_outward(m, w, b)

@@ -35,9 +35,13 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
         row, n_rows = rows[c], closure.S.shape[1]
         row["row_first"], row["n_rows"] = first, n_rows
         row["body_a"], row["body_b"] = rank[closure.body_a], rank[closure.body_b]
+        chain_a, chain_b, trunk = _path(m, int(row["body_a"]), int(row["body_b"]))
         row["path_first"] = len(path)
-        path += _path(m, int(row["body_a"]), int(row["body_b"]))
+        row["path_b"] = row["path_first"] + len(chain_a)
+        row["path_trunk"] = row["path_b"] + len(chain_b)
+        path += [*chain_a, *chain_b, *trunk]
         row["path_last"] = len(path)
+        row["grounded"] = not trunk
         _fill_directions(row, closure.S)
         first += n_rows
         for side, (body, node, offset, R) in enumerate(_sides(closure)):
@@ -48,6 +52,8 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
             Pi[2 * c + side, : modes.shape[1]] = modes.T
     on_loops = np.array(sorted(set(path)), np.int64)
     m.body["df_form"][on_loops] = DIRECT
+    n_roots = int(np.sum(m.body["parent"][on_loops] == m.body.shape[0]))
+    rows["grounded"] = n_roots > 1 or bool(np.any(rows["grounded"]))
     return m._replace(
         closure=rows, closure_Pi=Pi, path=np.array(path, np.int64), loop_body=on_loops
     )
@@ -60,14 +66,19 @@ def _sides(closure: Closure) -> list[tuple[int, int, Array, Array]]:
     ]
 
 
-def _path(m: Model, a: int, b: int) -> list[int]:
-    """Return the bodies from a and b to their roots, children first."""
-    found = set()
-    for i in (a, b):
-        while i < m.body.shape[0]:
-            found.add(i)
-            i = int(m.body[i]["parent"])
-    return sorted(found, reverse=True)
+def _path(m: Model, a: int, b: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the bodies from a and from b to where their ways meet, and from there to the root."""
+    way_a, way_b = _way_to_root(m, a), _way_to_root(m, b)
+    trunk = [i for i in way_a if i in way_b]
+    return [i for i in way_a if i not in trunk], [i for i in way_b if i not in trunk], trunk
+
+
+def _way_to_root(m: Model, i: int) -> list[int]:
+    way = []
+    while i < m.body.shape[0]:
+        way.append(i)
+        i = int(m.body[i]["parent"])
+    return way
 
 
 def _fill_directions(row: Array, S: Array) -> None:

@@ -1,8 +1,8 @@
 """Closed loops: constraint forces found inside the articulated-body sweeps, O(path).
 
-Each constraint is a pair of opposite forces on two bodies. Its unit force is gathered from there to
-the base as any force is (`operators.gather_forces`) and leaves an innovation in every joint and
-mode it passes. With E their columns, scaled by the roots of D,
+Each constraint is a pair of opposite forces on two bodies. Its unit force passes from there to the
+base as any force does (`operators.gather_forces`) and leaves an innovation in every joint and mode
+on its path. With E their columns, scaled by the roots of D,
 
     J M^-1 J^T = E^T E,    J udot + gamma = E^T y + (velocity products and prescribed motion),
 
@@ -14,10 +14,11 @@ outward sweep that follows gives constrained accelerations (docs/equations.md se
 from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
-from darts_py.multibody.handover import force_at_parent, hinge_arm
+from darts_py.multibody.handover import on_one_axis
 from darts_py.multibody.jacobian import project_force
-from darts_py.multibody.loop_motion import measure_gaps, measure_loop, sweep_loop_motion
-from darts_py.multibody.model import FORM_REVOLUTE
+from darts_py.multibody.joints import ZERO
+from darts_py.multibody.loop_motion import measure_gaps, measure_loop, sweep_links
+from darts_py.multibody.model import FORM_CARRIED, FORM_REVOLUTE
 from darts_py.multibody.motion import sweep_motion
 from darts_py.multibody.semidefinite import solve_semidefinite
 from darts_py.spatial.inertia import shift_force
@@ -27,7 +28,9 @@ from darts_py.spatial.vector import (
     cross,
     dot,
     mat9,
+    put_pair,
     scale,
+    sub,
     tail3,
     times,
     times_t,
@@ -38,116 +41,118 @@ from darts_py.spatial.vector import (
 @inlined
 def constrain(m, w, q, u, conserving):
     """Add the constraint forces between the inward and the outward sweep."""
-    loop, n = w.loop, w.loop.force.shape[0]
+    loop = w.loop
     if m.closure[0].gain_position > 0.0:
         measure_gaps(m, w, q)
-    sweep_loop_motion(m, w, u, conserving)
-    _clear_forces(m, w)
+    sweep_links(m, w, u, conserving)
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
         measure_loop(m, w, c, u, conserving)
         for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            _load_frames(m, w, c, r)
-        for i in range(closure.path_first, closure.path_last):
-            b = m.path[i]
-            if m.body[b].form == FORM_REVOLUTE:
-                _gather_revolute(m, w, b, closure)
-            else:
-                _gather_general(m, w, b, closure)
-    _fill_inverse_inertia(m, w)
-    for r in range(n):
-        F = loop.F[m.body.shape[0], r]  # the ground accelerates against gravity
-        loop.rest[r] -= dot(tail3(F), vec3(m.gravity))
-    for c in range(m.closure.shape[0]):
-        closure = m.closure[c]
-        for r in range(closure.row_first, closure.row_first + closure.n_rows):
+            S = closure.S[r - closure.row_first]
+            loop.rest[r] += _send_to_base(m, w, c, r, vec3(S), tail3(S), False)
             wanted = loop.rest[r] + loop.extra[r] + closure.gain_velocity * loop.rate[r]
             loop.rest[r] = -(wanted + closure.gain_position * loop.gap[r])
+    _fill_inverse_inertia(m, w)
     solve_semidefinite(loop.Lam, loop.rest, loop.force, loop.normal, loop.vector, loop.order)
     _apply_forces(m, w)
 
 
-@inlined
-def _clear_forces(m, w):
-    loop, n = w.loop, w.loop.force.shape[0]
-    for i in range(m.loop_body.shape[0] + 1):
-        b = m.body.shape[0] if i == m.loop_body.shape[0] else m.loop_body[i]
-        for r in range(n):
-            for c in range(6):
-                loop.F[b, r, c] = 0.0
-        if b < m.body.shape[0]:
-            for k in range(m.body[b].mode_first, m.body[b].mode_first + m.body[b].n_modes):
-                for r in range(n):
-                    loop.Ff[k, r] = 0.0
+# -- one constraint's force on its way to the base --------------------------------------------
 
 
 @inlined
-def frame_forces(m, w, c, r):
-    """Force of row r on A's body and on B's, each at its frame, body axes."""
-    closure, frame = m.closure[c], w.loop.frame[c]
-    S, C, R_b = closure.S[r - closure.row_first], mat9(frame.C_a), mat9(closure.R_b)
-    n, f = vec3(S), tail3(S)
-    n_b = shift_force(vec3(frame.p), n, f)
-    return times_t(C, n), times_t(C, f), scale(-1.0, times(R_b, n_b)), scale(-1.0, times(R_b, f))
+def _send_to_base(m, w, c, r, n, f, unload):
+    """Send a force on A (B axes, at A) and its opposite on B through their paths to the base.
+
+    Leaves its innovations in column r of E, and on request takes it off the bias forces (`unload`).
+    Returns how the joints, modes and bodies it passes would move the gap.
+    """
+    closure, links, R_B = m.closure[c], w.loop.link, mat9(w.loop.frame[c].R_B)
+    a, b = closure.body_a, closure.body_b
+    n, f = times(R_B, n), times(R_B, f)  # reference axes, and about the reference origin:
+    r_a = add(vec3(links[a].r), times(mat9(links[a].R), vec3(closure.x_a)))
+    r_b = add(vec3(links[b].r), times(mat9(links[b].R), vec3(closure.x_b)))
+    n_a, n_b = shift_force(r_a, n, f), shift_force(r_a if closure.slides else r_b, n, f)
+    f_a, n_b, f_b = f, scale(-1.0, n_b), scale(-1.0, f)
+    _bend(m, w, a, m.closure_Pi[2 * c], r_a, n_a, f_a)
+    _bend(m, w, b, m.closure_Pi[2 * c + 1], r_b, n_b, f_b)
+    first, second, trunk = closure.path_first, closure.path_b, closure.path_trunk
+    moved_a, n_a, f_a = _pass_chain(m, w, first, second, r, n_a, f_a, unload)
+    moved_b, n_b, f_b = _pass_chain(m, w, second, trunk, r, n_b, f_b, unload)
+    n, f = add(n_a, n_b), add(f_a, f_b)
+    moved, n, f = _pass_chain(m, w, trunk, closure.path_last, r, n, f, unload)
+    if not closure.grounded:  # reference axes are the root's
+        f = times(mat9(w.body[m.path[closure.path_last - 1]].A), f)
+    return moved + moved_a + moved_b - dot(f, vec3(m.gravity))  # the ground's own acceleration
 
 
 @inlined
-def _load_frames(m, w, c, r):
-    """Start column r with its pair of forces."""
-    closure = m.closure[c]
-    n_a, f_a, n_b, f_b = frame_forces(m, w, c, r)
-    _load_frame(m, w, closure.body_a, vec3(closure.x_a), m.closure_Pi[2 * c], r, n_a, f_a)
-    _load_frame(m, w, closure.body_b, vec3(closure.x_b), m.closure_Pi[2 * c + 1], r, n_b, f_b)
+def _bend(m, w, b, Pi, r, n, f):
+    """Let a force bend body b at the point r, where its modal matrix is Pi."""
+    if b < m.body.shape[0] and m.body[b].n_modes > 0:
+        R, body = mat9(w.loop.link[b].R), m.body[b]
+        n, f = times_t(R, sub(n, cross(r, f))), times_t(R, f)
+        for k in range(body.n_modes):
+            w.loop.Ff[body.mode_first + k] += dot(vec3(Pi[k]), n) + dot(tail3(Pi[k]), f)
 
 
 @inlined
-def _load_frame(m, w, b, x, Pi, r, n, f):
-    if b < m.body.shape[0]:
-        for k in range(m.body[b].n_modes):
-            w.loop.Ff[m.body[b].mode_first + k, r] += dot(vec3(Pi[k]), n) + dot(tail3(Pi[k]), f)
-    add_pair(add(n, cross(x, f)), f, w.loop.F[b, r])
+def _pass_chain(m, w, first, last, r, n, f, unload):
+    """Pass a force through the bodies path[first:last]; returns the gap's motion and the rest."""
+    moved = 0.0
+    for i in range(first, last):
+        b = m.path[i]
+        body, own, link = m.body[b], w.body[b], w.loop.link[b]
+        if unload and body.flex < 0:
+            R = mat9(link.R)
+            n_b, f_b = times_t(R, sub(n, cross(vec3(link.r), f))), times_t(R, f)
+            add_pair(scale(-1.0, n_b), scale(-1.0, f_b), own.z)
+        if on_one_axis(body):
+            e = dot(vec3(link.h), n) + dot(tail3(link.h), f)
+            if body.form == FORM_CARRIED:
+                moved += e * w.given[body.u_start]
+            else:
+                w.loop.E[body.u_start, r] = e
+                e *= own.d
+                n, f = sub(n, scale(e, vec3(link.U))), sub(f, scale(e, tail3(link.U)))
+                moved += e * own.e
+            moved += dot(n, vec3(link.a)) + dot(f, tail3(link.a))
+        else:
+            moved_b, n, f = _pass_general(m, w, b, r, n, f)
+            moved += moved_b
+        if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
+            _bend_parent(m, w, b, n, f)
+    return moved, n, f
 
 
 @inlined
-def _gather_revolute(m, w, b, closure):
-    """Pass columns through a body of the fast path: F - U d F_z goes on."""
-    body, own, loop = m.body[b], w.body[b], w.loop
-    U, d, e, a = own.U, own.d, own.e, own.a
-    for r in range(closure.row_first, closure.row_first + closure.n_rows):
-        F = loop.F[b, r]
-        s = F[2] * d
-        loop.E[body.u_start, r] = F[2]
-        n = (F[0] - U[0] * s, F[1] - U[1] * s, 0.0)
-        f = (F[3] - U[3] * s, F[4] - U[4] * s, F[5] - U[5] * s)
-        loop.rest[r] += s * e + dot(n, vec3(a)) + dot(f, tail3(a))
-        _hand_column(m, w, b, r, n, f)
-
-
-@inlined
-def _gather_general(m, w, b, closure):
-    """Pass columns through any body: modes first, then the hinge."""
+def _pass_general(m, w, b, r, n, f):
+    """Pass a force through any body, in its own axes: modes first, then the hinge."""
     body, own, hinge, loop, F = m.body[b], w.body[b], w.hinge[b], w.loop, w.scratch[0].z
-    start, nm, nr, f = body.u_start, body.n_modes, body.n_hinge, body.flex
-    for r in range(closure.row_first, closure.row_first + closure.n_rows):
+    R, arm = mat9(loop.link[b].R), vec3(loop.link[b].r)
+    start, nm, flex = body.u_start, body.n_modes, body.flex
+    put_pair(times_t(R, sub(n, cross(arm, f))), times_t(R, f), F)
+    moved = 0.0
+    for k in range(nm):  # e_f = F_f - Pd^T F
+        e, Pd = loop.Ff[body.mode_first + k], m.mode[body.mode_first + k].Pd
         for c in range(6):
-            F[c] = loop.F[b, r, c]
-        for k in range(nm):  # e_f = F_f - Pd^T F
-            e, Pd = loop.Ff[body.mode_first + k, r], m.mode[body.mode_first + k].Pd
+            e -= Pd[c] * F[c]
+        loop.E[start + k, r] = e
+        loop.Ff[body.mode_first + k] = 0.0  # ready for the next force
+    if nm > 0:
+        moved += _pass_block(m, w, start, nm, w.Lf[flex], w.Yf[flex], w.yf[flex], r, F)
+    for c in range(6):
+        moved += F[c] * own.a[c]
+    if not body.locked:
+        for j in range(body.n_hinge):
+            e = 0.0
             for c in range(6):
-                e -= Pd[c] * F[c]
-            loop.E[start + k, r] = e
-        if nm > 0:
-            loop.rest[r] += _pass_block(m, w, start, nm, w.Lf[f], w.Yf[f], w.yf[f], r, F)
-        for c in range(6):
-            loop.rest[r] += F[c] * own.a[c]
-        if not body.locked:
-            for j in range(nr):
-                e = 0.0
-                for c in range(6):
-                    e += hinge.H[j, c] * F[c]
-                loop.E[start + nm + j, r] = e
-            loop.rest[r] += _pass_block(m, w, start + nm, nr, hinge.L, hinge.Y, hinge.y, r, F)
-        _hand_column(m, w, b, r, vec3(F), tail3(F))
+                e += hinge.H[j, c] * F[c]
+            loop.E[start + nm + j, r] = e
+        moved += _pass_block(m, w, start + nm, body.n_hinge, hinge.L, hinge.Y, hinge.y, r, F)
+    f = times(R, tail3(F))
+    return moved, add(times(R, vec3(F)), cross(arm, f)), f
 
 
 @inlined
@@ -171,16 +176,19 @@ def _pass_block(m, w, start, n, L, Y, y, r, F):
 
 
 @inlined
-def _hand_column(m, w, b, r, n, f):
-    """Hand a force on to the parent: to its modes at O+, to its origin."""
-    body, own = m.body[b], w.body[b]
-    n, f = force_at_parent(body, own, hinge_arm(body, own), n, f)
-    if body.parent < m.body.shape[0]:
-        parent = m.body[body.parent]
-        for k in range(parent.n_modes):
-            Pi = m.hook[body.hook_first + k].Pi
-            w.loop.Ff[parent.mode_first + k, r] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-    add_pair(shift_force(vec3(body.x_pO), n, f), f, w.loop.F[body.parent, r])
+def _bend_parent(m, w, b, n, f):
+    """Let the force of body b bend its parent at O+."""
+    body = m.body[b]
+    parent, above = m.body[body.parent], w.loop.link[body.parent]
+    R = mat9(above.R)
+    r = add(vec3(above.r), times(R, vec3(body.x_pO)))
+    n, f = times_t(R, sub(n, cross(r, f))), times_t(R, f)
+    for k in range(parent.n_modes):
+        Pi = m.hook[body.hook_first + k].Pi
+        w.loop.Ff[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
+
+
+# -- all constraints together -----------------------------------------------------------------
 
 
 @inlined
@@ -198,63 +206,86 @@ def _fill_inverse_inertia(m, w):
         for j in range(body.u_start, last):
             for r in range(n):
                 e = weight * loop.E[j, r]
-                if e != 0.0:
-                    for s in range(r + 1):
-                        loop.Lam[r, s] += e * loop.E[j, s]
+                for s in range(r + 1):
+                    loop.Lam[r, s] += e * loop.E[j, s]
 
 
 @inlined
 def _apply_forces(m, w):
-    """Let the constraint forces act: on the innovations, and on the bias forces for the loads."""
+    """Let the constraint forces act on the innovations of the motion."""
     loop, n = w.loop, w.loop.force.shape[0]
     for i in range(m.loop_body.shape[0]):
         b = m.loop_body[i]
-        body, own, hinge = m.body[b], w.body[b], w.hinge[b]
-        for r in range(n):
-            s = loop.force[r]
+        body = m.body[b]
+        for j in range(body.n_modes + body.n_hinge):
+            s = 0.0
+            for r in range(n):
+                s += loop.E[body.u_start + j, r] * loop.force[r]
             if body.form == FORM_REVOLUTE:
-                own.e += loop.E[body.u_start, r] * s
+                w.body[b].e += s
+            elif j < body.n_modes:
+                w.yf[body.flex, j] += s
             elif not body.locked:
-                for j in range(body.n_hinge):
-                    hinge.y[j] += loop.E[body.u_start + body.n_modes + j, r] * s
-            for k in range(body.n_modes):
-                w.yf[body.flex, k] += loop.E[body.u_start + k, r] * s
-            if body.flex < 0:  # its children's loads are in z, too
-                for c in range(6):
-                    own.z[c] -= loop.F[b, r, c] * s
-    for c in range(m.closure.shape[0]):
-        closure = m.closure[c]
-        for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            n_a, f_a, n_b, f_b = frame_forces(m, w, c, r)
-            s = -loop.force[r]
-            _load_flexible(m, w, closure.body_a, vec3(closure.x_a), 2 * c, s, n_a, f_a)
-            _load_flexible(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, s, n_b, f_b)
+                w.hinge[b].y[j - body.n_modes] += s
 
 
 @inlined
-def _load_flexible(m, w, b, x, row, s, n, f):
-    """Add s times a force on a frame of a flexible body to its bias forces."""
+def load_loops(m, w):
+    """Take the constraint forces off the bias forces, so that these tell the loads (`loads.py`).
+
+    A rigid body's z holds all that hangs on it, a flexible one's only its own: that is where its
+    frames' forces go.
+    """
+    for c in range(m.closure.shape[0]):
+        closure = m.closure[c]
+        n, f = ZERO, ZERO
+        for r in range(closure.n_rows):
+            s = w.loop.force[closure.row_first + r]
+            S = closure.S[r]
+            n, f = add(n, scale(s, vec3(S))), add(f, scale(s, tail3(S)))
+        _send_to_base(m, w, c, 0, n, f, True)
+        n_a, f_a, n_b, f_b = frame_forces(m, w, c, n, f)
+        _load_flexible(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a)
+        _load_flexible(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b)
+
+
+@inlined
+def frame_forces(m, w, c, n, f):
+    """Turn a force on A, B axes, into forces on A's and B's body at their frames, body axes."""
+    closure, frame = m.closure[c], w.loop.frame[c]
+    C, R_b = mat9(frame.C_a), mat9(closure.R_b)
+    n_b = scale(-1.0, times(R_b, shift_force(vec3(frame.p), n, f)))
+    return times_t(C, n), times_t(C, f), n_b, scale(-1.0, times(R_b, f))
+
+
+@inlined
+def _load_flexible(m, w, b, x, row, n, f):
+    """Take a force on a frame of a flexible body off its bias forces."""
     if b == m.body.shape[0] or m.body[b].flex < 0:
         return
-    n, f = scale(s, n), scale(s, f)
     for k in range(m.body[b].n_modes):
         Pi = m.closure_Pi[row, k]
-        w.cf[m.body[b].mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-    add_pair(add(n, cross(x, f)), f, w.body[b].z)
+        w.cf[m.body[b].mode_first + k] -= dot(vec3(Pi), n) + dot(tail3(Pi), f)
+    n = add(n, cross(x, f))
+    add_pair(scale(-1.0, n), scale(-1.0, f), w.body[b].z)
 
 
 @kernel
 def closure_jacobian(m, w, q, still, out):
     """Write J (r, n_speeds) of all closures: their velocity errors are J u."""
-    sweep_motion(m, w, q, still)
     out[:, :] = 0.0
+    if m.closure.shape[0] == 0:
+        return
+    sweep_motion(m, w, q, still)
+    sweep_links(m, w, still, True)
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
         measure_loop(m, w, c, still, True)
-        for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            n_a, f_a, n_b, f_b = frame_forces(m, w, c, r)
-            _project_frame(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a, out[r])
-            _project_frame(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b, out[r])
+        for r in range(closure.n_rows):
+            row, S = out[closure.row_first + r], closure.S[r]
+            n_a, f_a, n_b, f_b = frame_forces(m, w, c, vec3(S), tail3(S))
+            _project_frame(m, w, closure.body_a, vec3(closure.x_a), 2 * c, n_a, f_a, row)
+            _project_frame(m, w, closure.body_b, vec3(closure.x_b), 2 * c + 1, n_b, f_b, row)
 
 
 @inlined

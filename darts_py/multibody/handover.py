@@ -8,7 +8,7 @@ them at O+ (`Gam`, `f`), since its modes feel them there.
 from __future__ import annotations
 
 from darts_py._jit import inlined
-from darts_py.multibody.model import FORM_REVOLUTE
+from darts_py.multibody.model import FORM_CARRIED, FORM_REVOLUTE
 from darts_py.spatial.inertia import (
     add_inertia,
     put_inertia,
@@ -61,9 +61,15 @@ def acceleration_at_hinge(m, w, body, l):
 
 
 @inlined
+def on_one_axis(body):
+    """Tell whether a body takes the fast path, free or carried, which leaves own.l and H out."""
+    return body.form == FORM_REVOLUTE or body.form == FORM_CARRIED
+
+
+@inlined
 def hinge_arm(body, own):
-    """From the parent's origin to O, parent axes; the fast path does not write it down."""
-    return vec3(body.x_pO) if body.form == FORM_REVOLUTE else vec3(own.l)
+    """From the parent's origin to O, parent axes."""
+    return vec3(body.x_pO) if on_one_axis(body) else vec3(own.l)
 
 
 @inlined

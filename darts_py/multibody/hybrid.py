@@ -13,8 +13,8 @@ import numpy as np
 from darts_py._jit import inlined
 from darts_py.multibody.model import (
     DIRECT,
-    FORM_FREE,
-    FORM_GENERAL,
+    FORM_CARRIED,
+    FORM_REVOLUTE,
     GIVEN_HINGE,
     GIVEN_MODES,
     Array,
@@ -23,7 +23,7 @@ from darts_py.multibody.model import (
 
 
 def mark_given(m: Model, speeds: Array) -> None:
-    """Prescribe the accelerations of these speeds, in place; their bodies take the general path."""
+    """Prescribe the accelerations of these speeds, in place."""
     m.speed["given"][speeds] = 1
     for row in m.body:
         modes = np.arange(row["u_start"], row["u_start"] + row["n_modes"])
@@ -33,7 +33,17 @@ def mark_given(m: Model, speeds: Array) -> None:
             row["df_form"] = DIRECT
         if np.any(m.speed["given"][hinge]):
             row["given"] |= GIVEN_HINGE
-            row["form"] = FORM_FREE if row["form"] == FORM_FREE else FORM_GENERAL
+            row["form"] = FORM_CARRIED if row["form"] == FORM_REVOLUTE else row["form"]
+
+
+def without_given(m: Model) -> Model:
+    """Return the model with nothing prescribed."""
+    if not np.any(m.body["given"]):
+        return m
+    body, speed = m.body.copy(), m.speed.copy()
+    body["form"][body["form"] == FORM_CARRIED] = FORM_REVOLUTE
+    body["given"] = speed["given"] = 0
+    return m._replace(body=body, speed=speed)
 
 
 @inlined

@@ -9,7 +9,8 @@ children are added to its own inertia force.
 from __future__ import annotations
 
 from darts_py._jit import inlined, kernel
-from darts_py.multibody.handover import force_at_parent, hinge_arm
+from darts_py.multibody.closures import load_loops
+from darts_py.multibody.handover import force_at_parent, hinge_arm, on_one_axis
 from darts_py.spatial.inertia import blocks, inertia_times, shift_force
 from darts_py.spatial.vector import add, add_pair, dot, put_pair, scale, tail3, vec3
 
@@ -20,6 +21,8 @@ def sweep_loads(m, w):
 
     About the hinge point, hinge axes. Needs a `forward_dynamics` just before.
     """
+    if m.closure.shape[0] > 0:
+        load_loops(m, w)
     for b in range(m.body.shape[0] - 1, -1, -1):
         own = w.body[b]
         A, B, M = blocks(own.P)
@@ -72,5 +75,7 @@ def _force_on_speed(m, w, b, k, fr):
     if k < body.n_modes:
         Pd = m.mode[body.mode_first + k].Pd
         return w.cf[body.mode_first + k] - dot(vec3(Pd), vec3(fr)) - dot(tail3(Pd), tail3(fr))
+    if on_one_axis(body):
+        return fr[2]
     h = w.hinge[b].H[k - body.n_modes]
     return dot(vec3(h), vec3(fr)) + dot(tail3(h), tail3(fr))

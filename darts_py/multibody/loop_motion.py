@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 from darts_py._jit import inlined, kernel
-from darts_py.multibody.conserving import spatial_velocity
-from darts_py.multibody.handover import hinge_arm
+from darts_py.multibody.handover import hinge_arm, modal_motion_at_hinge, on_one_axis
 from darts_py.multibody.joints import IDENTITY, ZERO, screw_motion
-from darts_py.multibody.model import FORM_REVOLUTE, TURN_ALL, TURN_AXIS
+from darts_py.multibody.model import TURN_ALL, TURN_AXIS
 from darts_py.multibody.motion import sweep_motion
 from darts_py.spatial.vector import (
     add,
+    add_pair,
     cross,
     dot,
     mat9,
@@ -34,27 +34,88 @@ from darts_py.spatial.vector import (
 
 
 @inlined
-def sweep_loop_motion(m, w, u, conserving):
-    """World pose and velocity of the bodies on loops, base to tips, after a velocity sweep."""
-    put(IDENTITY, w.body[m.body.shape[0]].R_NB)
+def sweep_links(m, w, u, conserving):
+    """Pose and velocity of the bodies on loops in the reference frame, base to tips.
+
+    The frame is the ground's where loops pass through it, otherwise the root body's, so that a
+    spacecraft far from the world's origin loses no digits. About one origin and in one set of
+    axes a velocity is a sum over joints, and a force is the same all along its path.
+    """
+    ground = w.loop.link[m.body.shape[0]]
+    put(IDENTITY, ground.R)
     for i in range(m.loop_body.shape[0]):
         b = m.loop_body[i]
-        body, own, above = m.body[b], w.body[b], w.body[m.body[b].parent]
-        if body.form == FORM_REVOLUTE:  # what the fast path leaves out
-            put(vec3(body.x_pO), own.l)
-            put_pair((0.0, 0.0, u[body.u_start]), ZERO, w.hinge[b].hb)
-        R_p = mat9(above.R_NB)
-        put(product(R_p, mat9(own.A)), own.R_NB)
-        put(add(vec3(above.r_BN), times(R_p, vec3(own.l))), own.r_BN)
-        if not conserving:
-            spatial_velocity(m, w, b, u)
+        body, own, link = m.body[b], w.body[b], w.loop.link[b]
+        above = w.loop.link[body.parent]
+        R_p, r_p, l = mat9(above.R), vec3(above.r), hinge_arm(body, own)
+        if body.parent == m.body.shape[0] and not m.closure[0].grounded:
+            put(IDENTITY, link.R)
+            put(ZERO, link.r)
+        else:
+            put(product(R_p, mat9(own.A)), link.R)
+            put(add(r_p, times(R_p, l)), link.r)
+        if on_one_axis(body):
+            _place_axis(link, own, u[body.u_start], vec3(above.V), tail3(above.V))
+            if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
+                _add_bending(m, w, b, u, l)
+        elif not conserving:
+            _place_joint(m, w, b, u, l)
 
 
 @inlined
-def _frame_velocity(m, w, b, x, Pi, u):
-    """Velocity of a frame at x on body b, body axes."""
-    V = w.body[b].V
-    nw, nv = vec3(V), add(tail3(V), cross(vec3(V), x))
+def _place_axis(link, own, rate, ww, vv):
+    """Hinge axis, P h and a of a body on one axis, and its velocity: the parent's plus h u."""
+    R, r, U, a = mat9(link.R), vec3(link.r), own.U, own.a
+    axis = (R[2], R[5], R[8])
+    arm = cross(r, axis)
+    put_pair(axis, arm, link.h)
+    put_pair(add(ww, scale(rate, axis)), add(vv, scale(rate, arm)), link.V)
+    f = times(R, tail3(U))
+    put_pair(add(times(R, vec3(U)), cross(r, f)), f, link.U)
+    aw = times(R, vec3(a))
+    put_pair(aw, add(times(R, tail3(a)), cross(r, aw)), link.a)
+
+
+@inlined
+def _place_joint(m, w, b, u, l):
+    """Velocity of any body: its parent's, bending of the parent, joint and own bending."""
+    body, hinge, link = m.body[b], w.hinge[b], w.loop.link[b]
+    R, r, above = mat9(link.R), vec3(link.r), w.loop.link[body.parent].V
+    hw, hv = vec3(hinge.hb), tail3(hinge.hb)
+    for k in range(body.n_modes):
+        s, Pd = u[body.u_start + k], m.mode[body.mode_first + k].Pd
+        hw, hv = sub(hw, scale(s, vec3(Pd))), sub(hv, scale(s, tail3(Pd)))
+    hw = times(R, hw)
+    hv = add(times(R, hv), cross(r, hw))
+    put_pair(add(vec3(above), hw), add(tail3(above), hv), link.V)
+    if body.parent < m.body.shape[0] and m.body[body.parent].n_modes > 0:
+        _add_bending(m, w, b, u, l)
+
+
+@inlined
+def _add_bending(m, w, b, u, l):
+    """Add to body b's velocity what its parent's modes bring at the hinge."""
+    body, link = m.body[b], w.loop.link[b]
+    gw, gv = modal_motion_at_hinge(body, m.body[body.parent], m.hook, u, l)
+    R_p = mat9(w.loop.link[body.parent].R)
+    gw, gv = times(R_p, gw), times(R_p, gv)
+    add_pair(gw, add(gv, cross(vec3(link.r), gw)), link.V)
+
+
+@inlined
+def _body_velocity(m, w, b, conserving):
+    """Velocity of a body's origin, body axes."""
+    if conserving or b == m.body.shape[0]:
+        return vec3(w.body[b].V), tail3(w.body[b].V)
+    link = w.loop.link[b]
+    R, ww = mat9(link.R), vec3(link.V)
+    return times_t(R, ww), times_t(R, add(tail3(link.V), cross(ww, vec3(link.r))))
+
+
+@inlined
+def _frame_velocity(m, b, ww, vv, x, Pi, u):
+    """Velocity of a frame at x on body b, which moves with ww and vv; body axes."""
+    nw, nv = ww, add(vv, cross(ww, x))
     if b < m.body.shape[0]:
         for k in range(m.body[b].n_modes):
             s = u[m.body[b].u_start + k]
@@ -63,11 +124,10 @@ def _frame_velocity(m, w, b, x, Pi, u):
 
 
 @inlined
-def _frame_products(w, b, x, nw, nv, conserving):
+def _frame_products(w, b, ww, x, nw, nv, conserving):
     """Velocity products of a frame's acceleration, body axes (as in `motion.node_acceleration`)."""
     if conserving:
         return cross(vec3(w.body[b].wh), nw), cross(vec3(w.body[b].wh), nv)
-    ww = vec3(w.body[b].V)
     return ZERO, cross(ww, cross(ww, x))
 
 
@@ -80,21 +140,23 @@ def measure_loop(m, w, c, u, conserving):
     """
     closure, loop = m.closure[c], w.loop
     a, b, x_a, x_b = closure.body_a, closure.body_b, vec3(closure.x_a), vec3(closure.x_b)
-    R_b = mat9(closure.R_b)
-    R_B = product(mat9(w.body[b].R_NB), R_b)  # B axes to world
-    C = product_t(R_B, mat9(w.body[a].R_NB))
+    link_a, link_b, R_b = loop.link[a], loop.link[b], mat9(closure.R_b)
+    R_B = product(mat9(link_b.R), R_b)  # B axes to reference axes
+    C = product_t(R_B, mat9(link_a.R))
     p = ZERO
     if closure.slides:
-        r_a = add(vec3(w.body[a].r_BN), times(mat9(w.body[a].R_NB), x_a))
-        r_b = add(vec3(w.body[b].r_BN), times(mat9(w.body[b].R_NB), x_b))
-        p = times_t(R_B, sub(r_a, r_b))
+        r_a = add(vec3(link_a.r), times(mat9(link_a.R), x_a))
+        p = times_t(R_B, sub(r_a, add(vec3(link_b.r), times(mat9(link_b.R), x_b))))
+    put(R_B, loop.frame[c].R_B)
     put(C, loop.frame[c].C_a)
     put(p, loop.frame[c].p)
-    wa, va = _frame_velocity(m, w, a, x_a, m.closure_Pi[2 * c], u)
-    wb, vb = _frame_velocity(m, w, b, x_b, m.closure_Pi[2 * c + 1], u)
-    caw, cav = _frame_products(w, a, x_a, wa, va, conserving)
-    cbw, cbv = _frame_products(w, b, x_b, wb, vb, conserving)
-    rate = times_t(R_b, vec3(w.body[b].wh) if conserving else vec3(w.body[b].V))  # of B's axes
+    wwa, vva = _body_velocity(m, w, a, conserving)
+    wwb, vvb = _body_velocity(m, w, b, conserving)
+    wa, va = _frame_velocity(m, a, wwa, vva, x_a, m.closure_Pi[2 * c], u)
+    wb, vb = _frame_velocity(m, b, wwb, vvb, x_b, m.closure_Pi[2 * c + 1], u)
+    caw, cav = _frame_products(w, a, wwa, x_a, wa, va, conserving)
+    cbw, cbv = _frame_products(w, b, wwb, x_b, wb, vb, conserving)
+    rate = times_t(R_b, vec3(w.body[b].wh) if conserving else wwb)  # of B's axes
     wa, va, wb, vb = times(C, wa), times(C, va), times_t(R_b, wb), times_t(R_b, vb)
     caw, cav, cbw, cbv = times(C, caw), times(C, cav), times_t(R_b, cbw), times_t(R_b, cbv)
     w_rel, drift = sub(wa, wb), sub(va, vb)
@@ -115,7 +177,10 @@ def measure_loop(m, w, c, u, conserving):
 @kernel
 def loop_errors(m, w, q, u):
     """Write position and velocity errors of all closures into w.loop.gap and w.loop.rate."""
+    if m.closure.shape[0] == 0:
+        return
     sweep_motion(m, w, q, u)
+    sweep_links(m, w, u, True)
     for c in range(m.closure.shape[0]):
         measure_loop(m, w, c, u, True)
     measure_gaps(m, w, q)
@@ -191,6 +256,8 @@ def _deformed_pose(m, w, b, q):
         l = add(add(x, shift), times(bend, sub(l, x)))
         A = product(bend, A)
     R, r = product(R_p, A), add(vec3(above.r_BN), times(R_p, l))
+    if body.parent == m.body.shape[0] and not m.closure[0].grounded:
+        R, r = IDENTITY, ZERO
     if body.n_modes > 0:
         turn, shift = ZERO, ZERO
         for k in range(body.n_modes):

@@ -33,6 +33,7 @@ Array = np.ndarray
 FORM_GENERAL = 0  # any joint, rigid or flexible
 FORM_REVOLUTE = 1  # rigid body on one rotation axis: the fast path
 FORM_FREE = 2  # any body that floats freely: general, with H = 1
+FORM_CARRIED = 3  # as FORM_REVOLUTE, turned as prescribed
 
 # what is prescribed of a body's accelerations, as bits
 GIVEN_HINGE, GIVEN_MODES = 1, 2
@@ -160,8 +161,11 @@ CLOSURE = np.dtype(
         ("body_b", I),
         ("row_first", I),  # its rows among all constraints
         ("n_rows", I),
-        ("path_first", I),  # in Model.path: bodies from A and B to the root, outer ones first
+        ("path_first", I),  # in Model.path: from A, from B to where they meet, then to the root
+        ("path_b", I),
+        ("path_trunk", I),
         ("path_last", I),
+        ("grounded", I),  # 1: loops pass through the ground (the same for all closures)
         ("turn", I),  # TURN_*: which rotations are held
         ("slides", I),  # 1: A may move along B
         ("S", D, (6, 6)),  # constrained directions, B axes, one per row
@@ -255,8 +259,20 @@ SCRATCH = np.dtype(
 
 LOOP = np.dtype(
     [  # a closure's frames at this moment
+        ("R_B", D, 9),  # B axes to reference axes
         ("C_a", D, 9),  # axes of A's body to B axes
         ("p", D, 3),  # B to A, B axes; zero where A cannot slide
+    ],
+    align=True,
+)
+LINK = np.dtype(
+    [  # a body on a loop in the axes and about the origin of the loop's reference frame
+        ("R", D, 9),  # body axes to reference axes
+        ("r", D, 3),  # reference origin to body origin
+        ("V", D, 6),  # spatial velocity
+        ("h", D, 6),  # fast path: hinge axis
+        ("U", D, 6),  # fast path: P h
+        ("a", D, 6),  # fast path: velocity-product acceleration
     ],
     align=True,
 )
@@ -266,9 +282,9 @@ class LoopScratch(NamedTuple):
     """Scratch of `closures.py`; r counts the rows of all closures."""
 
     frame: Array  # LOOP                                              (n_closures,)
-    F: Array  # force of a unit multiplier on each body               (n_bodies + 1, r, 6)
-    Ff: Array  # and on each mode                                     (n_modes, r)
-    E: Array  # its innovations: raw in the fast path, else L^-1 e    (n_speeds, r)
+    link: Array  # LINK; the ground last                              (n_bodies + 1,)
+    Ff: Array  # force of one constraint on each mode                 (n_modes,)
+    E: Array  # innovations: raw in the fast path, else L^-1 e        (n_speeds, r)
     Lam: Array  # J M^-1 J^T, lower triangle                          (r, r)
     rest: Array  # acceleration of the gap without constraint forces  (r,)
     extra: Array  # what stabilisation adds to it                     (r,)
@@ -337,8 +353,8 @@ def make_workspace(m: Model, *, composite: bool = True) -> Workspace:
 def _make_loop_scratch(m: Model) -> LoopScratch:
     n, n_speeds, n_modes = m.body.shape[0], m.speed.shape[0], m.mode.shape[0]
     r = int(m.closure["n_rows"].sum())
-    shapes = {"F": (n + 1, r, 6), "Ff": (n_modes, r), "E": (n_speeds, r)}
-    shapes |= {"Lam": (r, r), "normal": (r, r)}
+    shapes = {"Ff": (n_modes,), "E": (n_speeds, r), "Lam": (r, r), "normal": (r, r)}
     zeros = {name: np.zeros(shapes.get(name, (r,))) for name in LoopScratch._fields}
-    zeros |= {"frame": records(m.closure.shape[0], LOOP), "order": np.zeros(r, np.int64)}
+    zeros |= {"frame": records(m.closure.shape[0], LOOP), "link": records(n + 1, LINK)}
+    zeros |= {"order": np.zeros(r, np.int64)}
     return LoopScratch(**zeros)

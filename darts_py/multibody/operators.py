@@ -12,10 +12,12 @@ joints are no part of M: their entries are neither read nor written.
 
 from __future__ import annotations
 
+import numpy as np
+
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import gather_inertias, sweep_velocities
 from darts_py.multibody.handover import acceleration_at_hinge, force_at_parent
-from darts_py.multibody.model import DIRECT, FORM_GENERAL, FORM_REVOLUTE, Model
+from darts_py.multibody.model import DIRECT, FORM_CARRIED, FORM_GENERAL, FORM_REVOLUTE, Model
 from darts_py.spatial.inertia import shift_force
 from darts_py.spatial.vector import (
     add_pair,
@@ -32,8 +34,8 @@ from darts_py.spatial.vector import (
 def general_model(m: Model) -> Model:
     """Return the model with every body on the general path, as the operators need it."""
     body = m.body.copy()
-    body["form"][body["form"] == FORM_REVOLUTE] = FORM_GENERAL
-    body["df_form"] = DIRECT
+    body["form"][np.isin(body["form"], (FORM_REVOLUTE, FORM_CARRIED))] = FORM_GENERAL
+    body["df_form"], body["given"] = DIRECT, 0
     return m._replace(body=body)
 
 

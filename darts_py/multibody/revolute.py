@@ -12,6 +12,8 @@ from darts_py.multibody.handover import acceleration_at_hinge, hand_to_parent, r
 from darts_py.spatial.inertia import (
     blocks,
     first_moment,
+    inertia_times,
+    rotate_full,
     rotate_full_xy,
     rotate_symmetric,
     rotate_symmetric_xy,
@@ -107,6 +109,35 @@ def revolute_inward(m, w, b):
         rotate_symmetric_xy(R, Ap), rotate_full_xy(R, Bp), rotate_symmetric(R, Mp),
         times(R, n), times(R, f),
     )  # fmt: skip
+
+
+@inlined
+def carried_inward(m, w, b):
+    """Hand all of body b's articulated inertia to its parent: its hinge turns as prescribed."""
+    body, own = m.body[b], w.body[b]
+    if body.parent == m.body.shape[0]:
+        return
+    A, B, M = blocks(own.P)
+    a, s = own.a, w.given[body.u_start]
+    n, f = inertia_times(A, B, M, (a[0], a[1], a[2] + s), tail3(a))
+    n, f = add(n, vec3(own.z)), add(f, tail3(own.z))
+    R = mat9(own.A)
+    hand_to_parent(
+        m, w, b, vec3(body.x_pO),
+        rotate_symmetric(R, A), rotate_full(R, B), rotate_symmetric(R, M),
+        times(R, n), times(R, f),
+    )  # fmt: skip
+
+
+@inlined
+def carried_outward(m, w, b):
+    """Acceleration of a body whose hinge turns as prescribed, from its parent's."""
+    body, own = m.body[b], w.body[b]
+    R, a, s = mat9(own.A), own.a, w.given[body.u_start]
+    aw, av = acceleration_at_hinge(m, w, body, vec3(body.x_pO))
+    aw, av = add(times_t(R, aw), vec3(a)), add(times_t(R, av), tail3(a))
+    w.udot[body.u_start] = s
+    put_pair((aw[0], aw[1], aw[2] + s), av, own.al)
 
 
 @inlined
