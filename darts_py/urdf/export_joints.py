@@ -9,6 +9,7 @@ import numpy as np
 from darts_py.multibody.names import joint_coordinates
 from darts_py.multibody.tree import Array, Joint, Stage
 from darts_py.spec.fields import LARGEST
+from darts_py.spec.passive import CREEP_RATE
 from darts_py.urdf.notes import Notes
 
 UNIT = 1e-12  # how near to length 1 an axis of a unit joint is
@@ -112,10 +113,18 @@ def _warn_passive(joint: Joint, speeds: slice, notes: Notes, *, all_of_it: bool)
         notes.warn(f"damper of a {joint.kind} joint left out: {joint.name}")
     if all_of_it and there("breakaway"):
         notes.warn(f"friction of a {joint.kind} joint left out: {joint.name}")
-    if not all_of_it and there("breakaway"):
+    if not all_of_it and _more_than_coulomb(joint, speeds):
         notes.warn(f"of the friction, the coulomb part is kept: {joint.name}")
     if all_of_it and joint.limits is not None:
         notes.warn(f"limits of a {joint.kind} joint left out: {joint.name}")
+
+
+def _more_than_coulomb(joint: Joint, speeds: slice) -> bool:
+    """Tell whether friction has more to say than URDF's one number and our usual creep rate."""
+    if joint.coulomb is None or joint.breakaway is None or joint.creep_rate is None:
+        return False
+    more = np.any(joint.breakaway[speeds] != joint.coulomb[speeds])
+    return bool(more or np.any(joint.creep_rate[speeds] != CREEP_RATE))
 
 
 def limit_attributes(joint: WrittenJoint) -> dict[str, float]:

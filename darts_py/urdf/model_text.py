@@ -12,7 +12,6 @@ import numpy as np
 
 from darts_py.multibody.forms import axes_with_z_along
 from darts_py.spec.joints import GROUND_NAME
-from darts_py.spec.passive import AngleElements
 from darts_py.urdf.fields import Log
 from darts_py.urdf.plan import PlacedShape, Plan, PlannedBody, PlannedJoint, Turn
 from darts_py.urdf.robot import RobotJoint
@@ -168,9 +167,7 @@ def _elements(joint: RobotJoint, stops: tuple[float, float] | None, log: Log) ->
         return []
     words = SLIDES if joint.kind == "prismatic" else ANGLES
     lines = [f"    {words['damping']}: {shown(joint.damping)}"] if joint.damping else []
-    if joint.friction and "friction" not in AngleElements.model_fields:
-        log.notes.warn(f"friction {joint.friction:g} left out", joint.line)
-    elif joint.friction:
+    if joint.friction:
         lines.append(f"    friction: {{{words['coulomb']}: {shown(joint.friction)}}}")
     limits = _limits(joint, words)
     lines += [f"    limits: {{{limits}}}"] if limits else []

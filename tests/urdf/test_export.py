@@ -141,6 +141,22 @@ def test_looks_limits_and_nodes_go_there_and_back(tmp_path: Path) -> None:
         assert_close(theirs.R, joint.R_iO.T @ mine.R, 1e-14)
 
 
+def test_friction_goes_there_and_back(tmp_path: Path) -> None:
+    dry = "    damping_n_m_s_per_rad: 0.2\n    friction: {coulomb_n_m: 0.7}\n"
+    tree = model(tmp_path, MODEL.replace("    damping_n_m_s_per_rad: 0.2\n", dry))
+    written, again = there_and_back(tmp_path, tree)
+    assert '<dynamics damping="0.2" friction="0.7"/>' in written.text
+    assert not any("friction" in note.text for note in written.notes)
+    assert_same_dynamics(tree, again, np.random.default_rng(0))
+
+
+def test_friction_beyond_coulomb_is_told(tmp_path: Path) -> None:
+    dry = "{coulomb_n_m: 0.7, breakaway_n_m: 0.9, stribeck_rate_rad_s: 0.1}"
+    text = MODEL.replace("    damping_n_m_s_per_rad: 0.2\n", f"    friction: {dry}\n")
+    written = export_urdf(model(tmp_path, text))
+    assert any("the coulomb part is kept: shoulder" in note.text for note in written.notes)
+
+
 def test_mesh_paths_follow_the_urdf_file(tmp_path: Path) -> None:
     tree = model(tmp_path)
     text = export_urdf(tree, tmp_path / "model.yaml", tmp_path / "out" / "robot.urdf").text

@@ -59,6 +59,17 @@ def test_pendulum_falls_as_by_hand(tmp_path: Path) -> None:
     assert a[0] == pytest.approx(expected, rel=1e-14)
 
 
+def test_friction_brakes_as_coulomb_said(tmp_path: Path) -> None:
+    """I a = -F v / sqrt(v^2 + vc^2) - d v: nearly F once the speed is well above the creep rate."""
+    text = PENDULUM.replace('damping="0.25"', 'damping="0.25" friction="0.4"')
+    _, tree = imported(tmp_path, text)
+    rate = 0.3
+    a = darts_py.forward_dynamics(Spacecraft(tree), np.zeros(1), np.array([rate]))
+    assert a[0] == pytest.approx(-(0.4 + 0.25 * rate) / (0.17 + 0.5), rel=1e-4)
+    slide = text.replace("revolute", "prismatic")
+    assert "friction: {coulomb_n: 0.4}" in imported(tmp_path, slide)[0].text
+
+
 def test_tilted_inertial_is_turned_into_link_axes(tmp_path: Path) -> None:
     """A tensor diag(1, 2, 2.5) turned by 90 degrees about z has xx and yy exchanged."""
     inertial = (
