@@ -23,6 +23,8 @@ EXAMPLES = """Examples:
                                             a minute of free motion, and its books
   darts linearise flexible_satellite -o satellite.mat
                                             A, B, C, D with names, for MATLAB, NumPy, JSON
+  darts model import robot.urdf -o robot.yaml
+                                            a robot as a model
   darts check my_satellite.yaml             every fault of a model at once
   darts schema model > model.schema.json    for your editor
   darts bench --help                        how fast is it here

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from darts_py.cli import model_files
+
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree as Drawing
 
     from darts_py.cli.state_file import State
 
-app = typer.Typer(help="List and show models.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, show, import and export models.", no_args_is_help=True, rich_markup_mode=None
+)
+app.command("import")(model_files.import_model)
+app.command("export")(model_files.export_model)
 
 
 @app.command("list")

@@ -53,6 +53,20 @@ class Distributed:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What a body looks like (`visual`) or would hit (`collision`); the dynamics ignores it."""
+
+    role: str  # "visual" or "collision"
+    kind: str  # "mesh", "box", "cylinder" or "sphere"
+    name: str = ""
+    mesh: str = ""  # path or URI, as the model file has it
+    size: Array = field(default_factory=_zeros3)  # scale | x, y, z | radius, length | radius
+    r: Array = field(default_factory=_zeros3)  # its origin, F axes                        (3,)
+    R: Array = field(default_factory=lambda: np.eye(3))  # its axes to F axes              (3, 3)
+    color: Array | None = None  # red, green, blue, opacity                                (4,)
+
+
+@dataclass(frozen=True)
 class Body:
     """A rigid (`nm = 0`) or flexible body: its mass sits on its nodes, or is spread between them.
 
@@ -64,6 +78,7 @@ class Body:
     K: Array = field(default_factory=lambda: np.zeros((0, 0)))  # modal stiffness        (nm, nm)
     Dm: Array = field(default_factory=lambda: np.zeros((0, 0)))  # modal damping         (nm, nm)
     distributed: Distributed | None = None
+    appearance: tuple[Shape, ...] = ()
 
     @property
     def n_modes(self) -> int:
@@ -98,6 +113,16 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a joint is built for, per speed; data only, infinite where nothing is declared."""
+
+    lower: Array  # rad or m                                                               (nr,)
+    upper: Array  #                                                                        (nr,)
+    velocity: Array  # rad/s or m/s                                                        (nr,)
+    effort: Array  # N m or N                                                              (nr,)
+
+
+@dataclass(frozen=True)
 class Joint:
     """Inboard joint of a body: O+ on the parent's node t, O on the body's node d.
 
@@ -128,6 +153,7 @@ class Joint:
     stribeck_rate: Array | None = None  # speed at which half of the excess is gone        (nr,)
     creep_rate: Array | None = None  # speed below which friction is viscous               (nr,)
     locked: bool = False
+    limits: Limits | None = None
 
     @property
     def n_speeds(self) -> int:

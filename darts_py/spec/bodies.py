@@ -15,12 +15,12 @@ from pydantic import (
     model_validator,
 )
 
+from darts_py.spec.appearance import Shown
 from darts_py.spec.beam import BeamSpec
 from darts_py.spec.fields import (
     ModalMatrix,
     Name,
     NonNegative,
-    Positive,
     Spec,
     Vector3,
     choice,
@@ -47,11 +47,11 @@ def _not_origin(name: str) -> str:
     return name
 
 
-class RigidBody(Spec):
+class RigidBody(Shown):
     """A rigid body. Its frame is wherever the file puts it; positions refer to it."""
 
     description: str = ""
-    mass_kg: Positive
+    mass_kg: NonNegative = Field(description="0 with zero inertia: a frame between joints")
     center_of_mass_m: Vector3 = Field(ZERO, description="position in the body frame")
     inertia_kg_m2: RigidInertia = Field(
         description="about the centre of mass, body axes: 3 moments, 3 rows, or xx, yy, zz, xy, ..."
@@ -168,7 +168,7 @@ class MeshFlexibility(Damping):
     finite_elements: FiniteElementsSpec
 
 
-class FlexibleBody(Spec):
+class FlexibleBody(Shown):
     """A flexible body: its mass sits on its nodes, which move with its modes."""
 
     description: str = ""
@@ -176,7 +176,7 @@ class FlexibleBody(Spec):
     nodes: dict[Name, FlexibleNode] = Field({}, description="left out where modes_file has them")
 
 
-class BeamBody(Spec):
+class BeamBody(Shown):
     """A flexible body that is a beam, with lumped masses on its nodes if they have any."""
 
     description: str = ""
@@ -184,7 +184,7 @@ class BeamBody(Spec):
     nodes: dict[Name, StructureNode] = Field(min_length=1, description="points on its axis")
 
 
-class PlateBody(Spec):
+class PlateBody(Shown):
     """A flexible body that is a plate, with lumped masses on its nodes if they have any."""
 
     description: str = ""
@@ -192,7 +192,7 @@ class PlateBody(Spec):
     nodes: dict[Name, StructureNode] = Field(min_length=1, description="points in its plane")
 
 
-class MeshBody(Spec):
+class MeshBody(Shown):
     """A flexible body from finite-element matrices."""
 
     description: str = ""

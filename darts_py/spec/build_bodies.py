@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +30,25 @@ DIAGONAL = 1e-6  # relative; a modal mass or stiffness this near to diagonal cou
 
 def build_body(name: str, spec: AnyBody, folder: Path, log: FaultLog) -> Body | None:
     """Return the body, or None with its faults noted."""
+    body = _build(name, spec, folder, log)
+    return None if body is None else replace(body, appearance=spec.as_appearance())
+
+
+def _build(name: str, spec: AnyBody, folder: Path, log: FaultLog) -> Body | None:
     if isinstance(spec, RigidBody):
-        return _rigid(name, spec)
+        return _rigid(name, spec, log)
     if isinstance(spec, FlexibleBody):
         return _FlexibleBuilder(name, spec, folder, log).build()
     return _structural(name, spec, folder, log)
 
 
-def _rigid(name: str, spec: RigidBody) -> Body:
+def _rigid(name: str, spec: RigidBody, log: FaultLog) -> Body | None:
     """Put all mass on the node at the origin; declared nodes are massless."""
+    if spec.mass_kg == 0.0 and np.any(inertia_matrix(spec.inertia_kg_m2)):
+        expected = "a number > 0 where there is inertia"
+        hint = "a massless frame has no inertia; it is a node, or a stage of a compound joint"
+        log.add(("bodies", name, "mass_kg"), "0 and an inertia", expected, hint)
+        return None
     carrier = Node(
         ORIGIN,
         m=spec.mass_kg,

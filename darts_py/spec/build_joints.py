@@ -11,6 +11,7 @@ from darts_py.errors import ModelError
 from darts_py.multibody.joint_types import Stages
 from darts_py.multibody.tree import GROUND, Joint
 from darts_py.spec.bodies import ORIGIN
+from darts_py.spec.build_limits import build_limits
 from darts_py.spec.document import Path
 from darts_py.spec.faults import FaultLog, listing, show, suggest
 from darts_py.spec.freedom import redundancy
@@ -53,6 +54,7 @@ def build_joint(
         o_d=np.array(spec.child_offset_m),
         R_iO=rotation_matrix(spec.child_rotation),
         locked=spec.locked,
+        limits=build_limits(spec),
         **_passive_arrays(spec.as_passives()),
     )
 

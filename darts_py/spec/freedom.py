@@ -39,15 +39,18 @@ def generic_map(stages: Sequence[Stage]) -> Array:
 
     Stages may line up in the neutral position (Euler angles z, y, z) and yet be independent.
     """
-    if len(stages) == 1:
-        return stages[0].H
+    return stages[0].H if len(stages) == 1 else generic_motion(stages)[1]
+
+
+def generic_motion(stages: Sequence[Stage]) -> tuple[Pose, Array]:
+    """Return the pose of O in O+ and the joint map there, at coordinates without symmetry."""
     pose = Pose(np.eye(3), np.zeros(3))  # of O, seen from the stage's outboard side
     blocks: list[Array] = []
     for k, stage in reversed(list(enumerate(stages))):
         blocks.insert(0, rotate(pose.R.T) @ shift(pose.o) @ stage.H)
         for j, h in enumerate(_unit_columns(stage.H).T):
             pose = _exponential(h, 0.3 + 0.2 * k + 0.13 * j).then(pose)
-    return np.hstack(blocks) if blocks else np.zeros((6, 0))
+    return pose, np.hstack(blocks) if blocks else np.zeros((6, 0))
 
 
 def _exponential(h: Array, e: float) -> Pose:
@@ -131,13 +134,13 @@ def _check_modes(body: Body, joint: Joint, log: FaultLog) -> bool:
     if idle:
         log.add(path, f"mode {idle[0]} without mass", "mode shapes that move mass", at_key=True)
         return False
-    weak = _weakest(Mff)
+    weak = weakest(Mff)
     if weak:
         got = f"modes {weak} that are not independent"
         log.add(path, got, "independent mode shapes", at_key=True)
         return False
     held = Hf @ Mm @ Hf.T
-    weak = _weakest(held, np.diag(Mff)) or _weakest(held)
+    weak = weakest(held, np.diag(Mff)) or weakest(held)
     if weak:
         got = f"modes {weak} that make a rigid motion of the body"
         hint = f"with node '{node.name}' held they move no mass; the joint has the rigid motions"
@@ -145,7 +148,7 @@ def _check_modes(body: Body, joint: Joint, log: FaultLog) -> bool:
     return not weak
 
 
-def _weakest(M: Array, diagonal: Array | None = None) -> str:
+def weakest(M: Array, diagonal: Array | None = None) -> str:
     """Name the entries of the eigenvector that makes M singular; empty if M is regular."""
     diagonal = np.diag(M) if diagonal is None else diagonal
     scale = np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
@@ -165,7 +168,7 @@ def _check_hinge(body: Body, joint: Joint, R: Array, log: FaultLog) -> None:
     H_O = _unit_columns(generic_map(joint.stages))
     D = H_O.T @ (to_hinge.T @ R[-6:, -6:] @ to_hinge) @ H_O
     largest = float(np.linalg.eigvalsh(to_hinge.T @ R[-6:, -6:] @ to_hinge)[-1])
-    if np.any(np.diag(D) <= NO_INERTIA * largest) or _weakest(D):
+    if np.any(np.diag(D) <= NO_INERTIA * largest) or weakest(D):
         hint = f"a massless terminal body: give '{body.name}' inertia, or use type: fixed"
         got = "a freedom that moves no mass"
         log.add(path, got, "inertia outboard of every freedom", hint, at_key=True)
@@ -173,7 +176,7 @@ def _check_hinge(body: Body, joint: Joint, R: Array, log: FaultLog) -> None:
     Pd = shift(-node.r) @ node.Pi
     maps = np.zeros((nm + 6, nm + H_O.shape[1]))
     maps[:nm, :nm], maps[nm:, :nm], maps[nm:, nm:] = np.eye(nm), -Pd, to_hinge @ H_O
-    if nm and _weakest(maps.T @ R @ maps):
+    if nm and weakest(maps.T @ R @ maps):
         got = f"a motion of the joint that is a mode of '{body.name}' as well"
         hint = "take the rigid motion out of the mode shapes"
         log.add(path, got, "modes and joint motions that are independent", hint, at_key=True)

@@ -69,6 +69,8 @@ def check_principal(J: np.ndarray) -> None:
 
 def _rigid(value: object) -> Rows:
     J = _matrix(value)
+    if not J.any():  # a point mass, or no mass; `check_freedoms` asks what that leaves at rest
+        return as_rows(J)
     lowest = np.linalg.eigvalsh(J)
     if float(lowest[0]) <= 1e-12 * abs(float(lowest[2])):
         refuse(

@@ -22,6 +22,7 @@ from darts_py.spec.faults import FaultLog, show
 from darts_py.spec.fields import NAME_PATTERN
 from darts_py.spec.freedom import check_freedoms
 from darts_py.spec.joints import GROUND_NAME, Attachment, JointSpec
+from darts_py.spec.light_bodies import check_light_bodies
 from darts_py.spec.model_file import NAME_RULE, SECTIONS, Header, validate
 from darts_py.spec.shipped import find_model
 from darts_py.spec.topology import read_topology
@@ -59,6 +60,11 @@ def _load(path: str | Path) -> tuple[Tree | None, list[Fault]]:
         raise ArgumentError(
             "model", got=f"{file}: {error.strerror}", expected="a readable file"
         ) from error
+    return load_document(raw, file)
+
+
+def load_document(raw: bytes, file: Path) -> tuple[Tree | None, list[Fault]]:
+    """Load the text of a model file; `file` is where it is, or is about to be."""
     root, faults = read_document(raw, str(file))
     if root is None:
         return None, faults
@@ -99,6 +105,7 @@ class _Loader:
         parents = [topology.parents[topology.inboard[name]] for name in bodies]
         numbers = [known[name].index if name != GROUND_NAME else GROUND for name in parents]
         check_freedoms(list(bodies.values()), inboard, numbers, self.log)
+        check_light_bodies(list(bodies.values()), inboard, numbers, self.log)
         return self._tree(header, list(bodies.values()), inboard, closures)
 
     def _header(self) -> Header | None:

@@ -156,6 +156,7 @@ def _expected(kind: str, context: dict[str, Any]) -> str:
     bounds = {
         "greater_than": ("gt", "a number > {:g}"),
         "greater_than_equal": ("ge", "a number >= {:g}"),
+        "less_than_equal": ("le", "a number <= {:g}"),
         "too_short": ("min_length", "{} values"),
         "too_long": ("max_length", "{} values"),
         "literal_error": ("expected", "{}"),
@@ -169,8 +170,6 @@ def _expected(kind: str, context: dict[str, Any]) -> str:
 
 
 def _hint(kind: str, steps: list[str | int]) -> str:
-    if kind == "greater_than" and steps[-1:] == ["mass_kg"]:
-        return "a massless frame is a node of its body, or a stage of a compound joint"
     if kind == "literal_error" and steps == ["darts_model"]:
         return "this version of darts-py reads format version 1"
     if kind == "float_type":

@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from darts_py.spec.fields import NonNegative, Number, Positive, Spec, refuse
+from darts_py.spec.limits import LimitedAngle, LimitedSlide
 
 CREEP_RATE = 1e-3  # rad/s, m/s or 1/s: sticking joints creep at most about this fast
 
@@ -203,7 +204,7 @@ def _gather(
     )
 
 
-class AngleElements(Spec):
+class AngleElements(LimitedAngle):
     """Passive elements of an angle."""
 
     spring: AngleSpring | None = None
@@ -216,7 +217,7 @@ class AngleElements(Spec):
         return _gather(self.spring, self.damping, self.stops, self.friction)
 
 
-class SlideElements(Spec):
+class SlideElements(LimitedSlide):
     """Passive elements of a slide."""
 
     spring: SlideSpring | None = None

@@ -116,5 +116,5 @@ def mass_properties(tree: Tree) -> MassProperties:
         total += X.T @ Mrr @ X
     mass = float(total[3, 3])
     mc = np.array([total[2, 4], total[0, 5], total[1, 3]])  # from the block ~mc
-    c = mc / mass
+    c = mc / mass if mass > 0.0 else np.zeros(3)
     return MassProperties(mass, c, total[:3, :3] + mass * cross(c) @ cross(c))
