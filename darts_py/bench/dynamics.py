@@ -15,6 +15,7 @@ import numpy as np
 
 from darts_py.bench import cases, flexible_cases, peer_files, peers
 from darts_py.bench.cases import Case
+from darts_py.bench.constrained import Constrained, Operator, OperatorRace, make_races
 from darts_py.bench.counts import count_ratio
 from darts_py.bench.engine import CompositeEngine, Engine
 from darts_py.bench.machine import describe_machine
@@ -22,6 +23,7 @@ from darts_py.bench.measure import median, one_core
 from darts_py.bench.peers import Peer
 from darts_py.bench.targets import Target, judge
 
+OPERATOR_BODIES = (10, 20, 50, 100)
 AGREEMENT = 1e-8  # relative: an engine that differs more was not given the same system
 
 Say = Callable[[str], None]
@@ -84,6 +86,9 @@ class Report:
     rigid: list[Rigid] = field(default_factory=list)
     scaling_100_to_10: float = 0.0
     flexible: list[Flexible] = field(default_factory=list)
+    constrained: list[Constrained] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
+    operators_100_to_10: float = 0.0
     satellite_n_dofs: int = 0
     satellite_ns: float = 0.0
     targets: list[Target] = field(default_factory=list)
@@ -111,15 +116,21 @@ def _race(report: Report, effort: Effort, found: list[Peer], say: Say) -> None:
     say("compiling kernels")
     rigid = [RigidRace(case, found) for case in cases.rigid_cases()]
     flexible = [FlexibleRace(n) for n in flexible_cases.CHAIN_MODES]
+    constrained = make_races()
+    operators = [OperatorRace(n) for n in OPERATOR_BODIES]
     satellite = make_satellite()
     satellite_ns: list[float] = []
     for k in range(effort.rounds):
         say(f"round {k + 1} of {effort.rounds}")
-        for race in (*rigid, *flexible):
+        for race in (*rigid, *flexible, *constrained, *operators):
             race.sample(effort.seconds)
         satellite_ns.append(satellite.articulated_ns(effort.seconds))
     report.rigid = [race.figures() for race in rigid]
     report.flexible = [race.figures() for race in flexible]
+    report.constrained = [race.figures() for race in constrained]
+    report.operators = [race.figures() for race in operators]
+    pairs = zip(operators[-1].solve_ns, operators[0].solve_ns, strict=True)
+    report.operators_100_to_10 = median([long / short for long, short in pairs])
     report.satellite_n_dofs, report.satellite_ns = satellite.n_dofs, median(satellite_ns)
     report.scaling_100_to_10 = _scaling(rigid)
 

@@ -13,7 +13,14 @@ from darts_py.bench.measure import best_ns
 from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.cholesky import factor_symmetric, solve_factored
 from darts_py.multibody.crba import forward_dynamics_composite
+from darts_py.multibody.loads import required_forces, sweep_loads
 from darts_py.multibody.model import make_workspace
+from darts_py.multibody.operators import (
+    factorise_mass,
+    gather_forces,
+    scale_by_root,
+    sweep_accelerations_of,
+)
 from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import Array, Tree
 
@@ -34,6 +41,31 @@ def repeat_articulated(n, m, w, q, u, tau, node_force, conserving):
         total += w.udot[0]
     tau[0] = tau0
     return total
+
+
+@_loop
+def repeat_loads(n, m, w, q, u, tau, node_force, conserving, out):
+    """Do the same, and find the loads of all hinges and the forces of prescribed motions."""
+    tau0 = tau[0]
+    for i in range(n):
+        tau[0] = tau0 + 1e-6 * i
+        forward_dynamics(m, w, q, u, tau, node_force, conserving)
+        sweep_loads(m, w)
+        required_forces(m, w, tau, out)
+    tau[0] = tau0
+
+
+@_loop
+def repeat_solve_mass(n, factorise, m, w, q, still, x):
+    """Solve M x = b n times by operators, with the factorisation each time if asked to."""
+    for i in range(n):
+        if factorise or i == 0:
+            factorise_mass(m, w, q, still)
+        x[0] = 1.0 + 1e-6 * i
+        gather_forces(m, w, x, True)
+        scale_by_root(m, w, x, True, False)
+        scale_by_root(m, w, x, True, True)
+        sweep_accelerations_of(m, w, x, True)
 
 
 @_loop

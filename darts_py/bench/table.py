@@ -14,6 +14,9 @@ def print_report(report: Report, console: Console) -> None:
     console.print(_rigid_table(report))
     console.print(f"100 bodies cost {report.scaling_100_to_10:.2f} times 10 bodies")
     console.print(_flexible_table(report))
+    console.print(_constrained_table(report))
+    console.print(_operator_table(report))
+    console.print(f"100 bodies cost {report.operators_100_to_10:.2f} times 10 bodies")
     console.print(
         f"satellite with two 6-mode panels, {report.satellite_n_dofs} DOF: "
         f"{report.satellite_ns:.0f} ns per evaluation"
@@ -76,6 +79,26 @@ def _flexible_table(report: Report) -> Table:
         ratios = (_ratio(row.ratio), _ratio(row.count_ratio))
         table.add_row(str(row.n_modes), str(row.n_dofs), *(_whole(t) for t in times), *ratios)
     table.caption = "wall time charges the composite path with the faster of the two solves"
+    return table
+
+
+def _constrained_table(report: Report) -> Table:
+    names = ("case", "DOF", "plain ns", "all prescribed", "a third", "with loads")
+    title = "Prescribed joints, hinge loads, one closure to the ground: times the plain dynamics"
+    table = _table(title, *names, "ball", "revolute", "weld")
+    for row in report.constrained:
+        ratios = (row.hybrid, row.hybrid_third, row.loads, row.ball, row.revolute, row.weld)
+        cells = (_ratio(value) for value in ratios)
+        table.add_row(row.case, str(row.n_dofs), _whole(row.plain_ns), *cells)
+    return table
+
+
+def _operator_table(report: Report) -> Table:
+    names = ("bodies", "factorise ns", "M^-1 x ns", "ns per body")
+    table = _table("The mass matrix of a chain as an operator", *names)
+    for row in report.operators:
+        per_body = _whole(row.solve_ns / row.n_bodies)
+        table.add_row(str(row.n_bodies), _whole(row.factorise_ns), _whole(row.solve_ns), per_body)
     return table
 
 
