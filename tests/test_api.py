@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,9 @@ def test_every_promised_name_is_there_and_documented() -> None:
     for name in darts_py.__all__:
         assert getattr(darts_py, name).__doc__, name
     for name in darts_py.__all__:
-        if name.islower() and name != "load_model":
-            text = str(getattr(darts_py, name).__doc__)
+        function = getattr(darts_py, name)
+        if name.islower() and "q" in inspect.signature(function).parameters:
+            text = str(function.__doc__)
             assert "(n_coords,)" in text, name  # shapes are stated where help() shows them
 
 

@@ -77,7 +77,7 @@ class ConstrainedRace:
         return lambda seconds: best_ns(lambda n: repeat_articulated(n, *arguments), seconds)
 
     def _loads_timer(self, m: Model) -> Callable[[float], float]:
-        arguments = (*self._arguments(m), np.zeros(self.n_dofs))
+        arguments: tuple[Any, ...] = (*self._arguments(m), np.zeros(self.n_dofs))
         return lambda seconds: best_ns(lambda n: repeat_loads(n, *arguments), seconds)
 
     def sample(self, seconds: float) -> None:
