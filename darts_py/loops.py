@@ -15,7 +15,8 @@ from darts_py import dynamics
 from darts_py.dynamics import Forces
 from darts_py.errors import ArgumentError
 from darts_py.multibody import closures
-from darts_py.multibody.integrate import make_rules
+from darts_py.multibody.charts import move
+from darts_py.multibody.integrate import Rules, make_rules
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.loop_projection import project_position, project_velocity
 from darts_py.multibody.model import FORCE, GAP, RATE, Array
@@ -24,6 +25,8 @@ from darts_py.multibody.spacecraft import Spacecraft
 
 CLOSED = 1e-12  # a gap (m or rad) below which loops count as closed
 MAX_STEPS = 50  # Newton's method has converged long before, or will not
+LONGEST_STEP = 0.3  # rad or m
+NUDGES = (0.1, -0.1, 0.4, -0.4)  # rad or m: where to start again from a dead centre
 
 
 class ClosureError(NamedTuple):
@@ -103,7 +106,8 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
     """Return the state nearest to (q, u), in the sense of kinetic energy, with closed loops.
 
     Locked joints stay where they are. From far away Newton's method may fail, or close the loops
-    in another way than meant.
+    in another way than meant; in a dead centre (a linkage stretched out) it starts again from a
+    little aside.
 
     Args:
         model: what `load_model` returns.
@@ -115,24 +119,54 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
     """
     start = np.zeros(dynamics.checked_model(model).n_speeds) if u is None else u
     q, u = (x.copy() for x in dynamics.checked_state(model, q, start))
-    m, w = model.arrays, model.workspace
-    rules = make_rules(m, no_motions(), project=True)
-    if m.closure.shape[0] == 0:
+    if not model.tree.closures:
         return q, u
-    for _ in range(MAX_STEPS):
-        loop_errors(m, w, q, u)
-        if np.abs(w.loop.row[GAP]).max() <= CLOSED:
+    rules = make_rules(model.arrays, no_motions(), project=True)
+    gap = _newton(model, rules, q)
+    for nudge in NUDGES:
+        if gap <= 1e3 * CLOSED:
             break
-        project_position(rules.still, w, rules.rest, q)
-        if not np.all(np.isfinite(q)):
-            break
-    loop_errors(m, w, q, u)
-    gap = float(np.abs(w.loop.row[GAP]).max())
+        moved = _nudged(model, q, nudge)
+        gap = _newton(model, rules, moved)
+        if gap <= 1e3 * CLOSED:
+            q[:] = moved
     if not gap <= 1e3 * CLOSED:
         raise ArgumentError(
-            "q", got=f"loops that stay open by {gap:.3g} m or rad after {MAX_STEPS} Newton steps",
+            "q", got=f"loops that stay open by {gap:.3g} m or rad",
             expected="coordinates near a closed configuration",
-            hint="start nearer (a Plant takes q=...), not in a dead centre, no joint locked",
+            hint="start nearer (Plant takes q=...), and see that no joint is locked",
         )  # fmt: skip
-    project_velocity(rules.still, w, rules.rest, q, u)
+    project_velocity(rules.still, model.workspace, rules.rest, q, u)
     return q, u
+
+
+def _newton(model: Spacecraft, rules: Rules, q: Array) -> float:
+    """Move q towards closed loops; return the greatest gap left, or infinity."""
+    w, start = model.workspace, q.copy()
+    for _ in range(MAX_STEPS):
+        loop_errors(model.arrays, w, q, rules.rest.u)
+        gap = float(np.abs(w.loop.row[GAP]).max())
+        if gap <= CLOSED:
+            return gap
+        project_position(rules.still, w, rules.rest, q, LONGEST_STEP)
+        if not np.all(np.isfinite(q)):
+            break
+    else:
+        loop_errors(model.arrays, w, q, rules.rest.u)
+        gap = float(np.abs(w.loop.row[GAP]).max())
+        if gap <= 1e3 * CLOSED:
+            return gap
+    q[:] = start
+    return gap
+
+
+def _nudged(model: Spacecraft, q: Array, size: float) -> Array:
+    """Return coordinates a little aside, the same for the same q: out of a dead centre."""
+    out, delta = q.copy(), np.zeros(model.n_speeds)
+    for k in range(model.n_speeds):
+        if not model.is_locked(k):
+            delta[k] = size * np.sin(1.0 + k)
+    for row in model.arrays.body:  # modes are in units of their own
+        delta[row["u_start"] : row["u_start"] + row["n_modes"]] = 0.0
+    move(model.arrays, q, delta, out)
+    return out

@@ -7,6 +7,8 @@ minus the error (docs/equations.md section 11).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from darts_py._jit import inlined, kernel
@@ -33,17 +35,23 @@ def still_model(m: Model) -> Model:
 @kernel
 def project_state(still, w, rest, q, u):
     """Move q and u onto the closed loops, one Newton step each; `rest` has zeros and scratch."""
-    project_position(still, w, rest, q)
+    project_position(still, w, rest, q, math.inf)
     project_velocity(still, w, rest, q, u)
 
 
 @kernel
-def project_position(still, w, rest, q):
-    """Take one Newton step of q towards closed loops."""
+def project_position(still, w, rest, q, longest):
+    """Take one Newton step of q towards closed loops, shortened to `longest` (rad or m)."""
     loop_errors(still, w, q, rest.u)
     _correct(still, w, rest, w.loop.row[GAP], q)
     rest.delta[:] = 0.0
     local_rates(still, q, w.udot, rest.delta, w.scratch[0].G, rest.rate)
+    size = 0.0
+    for k in range(rest.rate.shape[0]):
+        size = max(size, abs(rest.rate[k]))
+    if size > longest:
+        for k in range(rest.rate.shape[0]):
+            rest.rate[k] *= longest / size
     retract(still, q, rest.rate, q)
 
 
