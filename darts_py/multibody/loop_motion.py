@@ -114,22 +114,21 @@ def _body_velocity(m, w, b, conserving):
 
 
 @inlined
-def _frame_velocity(m, b, ww, vv, x, hook, u):
-    """Velocity of a frame at x on body b, which moves with ww and vv; body axes."""
+def _frame_motion(m, w, b, x, hook, u, conserving):
+    """Velocity and velocity products of a frame at x on body b, and its axes' rate; body axes.
+
+    Products as in `motion.node_acceleration`.
+    """
+    ww, vv = _body_velocity(m, w, b, conserving)
     nw, nv = ww, add(vv, cross(ww, x))
     if b < m.body.shape[0]:
         for k in range(m.body[b].n_modes):
             s, Pi = u[m.body[b].u_start + k], m.hook[hook + k].Pi
             nw, nv = add(nw, scale(s, vec3(Pi))), add(nv, scale(s, tail3(Pi)))
-    return nw, nv
-
-
-@inlined
-def _frame_products(w, b, ww, x, nw, nv, conserving):
-    """Velocity products of a frame's acceleration, body axes (as in `motion.node_acceleration`)."""
     if conserving:
-        return cross(vec3(w.body[b].wh), nw), cross(vec3(w.body[b].wh), nv)
-    return ZERO, cross(ww, cross(ww, x))
+        wh = vec3(w.body[b].wh)
+        return nw, nv, cross(wh, nw), cross(wh, nv), wh
+    return nw, nv, ZERO, cross(ww, cross(ww, x)), ww
 
 
 @inlined
@@ -153,19 +152,17 @@ def measure_loop(m, w, c, u, conserving):
     put(r_a, frame.r_a)
     put(r_b, frame.r_b)
     put(p, frame.p)
-    wwa, vva = _body_velocity(m, w, a, conserving)
-    wwb, vvb = _body_velocity(m, w, b, conserving)
-    wa, va = _frame_velocity(m, a, wwa, vva, x_a, closure.hook_a, u)
-    wb, vb = _frame_velocity(m, b, wwb, vvb, x_b, closure.hook_b, u)
-    caw, cav = _frame_products(w, a, wwa, x_a, wa, va, conserving)
-    cbw, cbv = _frame_products(w, b, wwb, x_b, wb, vb, conserving)
-    rate = times_t(R_b, vec3(w.body[b].wh) if conserving else wwb)  # of B's axes
-    wa, va, wb, vb = times(C, wa), times(C, va), times_t(R_b, wb), times_t(R_b, vb)
-    caw, cav, cbw, cbv = times(C, caw), times(C, cav), times_t(R_b, cbw), times_t(R_b, cbv)
-    w_rel, drift = sub(wa, wb), sub(va, vb)
-    v_rel = sub(drift, cross(wb, p))
-    aw = sub(sub(caw, cbw), cross(rate, w_rel))
-    av = sub(sub(sub(cav, cbv), cross(cbw, p)), cross(rate, v_rel))
+    wa, va, caw, cav, _ = _frame_motion(m, w, a, x_a, closure.hook_a, u, conserving)
+    wa, va, caw, cav = times(C, wa), times(C, va), times(C, caw), times(C, cav)
+    w_rel, drift, v_rel, aw, av, wb = wa, va, va, caw, cav, ZERO
+    if b < m.body.shape[0]:
+        wb, vb, cbw, cbv, rate = _frame_motion(m, w, b, x_b, closure.hook_b, u, conserving)
+        wb, vb, rate = times_t(R_b, wb), times_t(R_b, vb), times_t(R_b, rate)
+        cbw, cbv = times_t(R_b, cbw), times_t(R_b, cbv)
+        w_rel, drift = sub(wa, wb), sub(va, vb)
+        v_rel = sub(drift, cross(wb, p))
+        aw = sub(sub(caw, cbw), cross(rate, w_rel))
+        av = sub(sub(sub(cav, cbv), cross(cbw, p)), cross(rate, v_rel))
     if closure.slides:
         if conserving:  # P follows the poses
             da = add(tail3(link_a.V), cross(vec3(link_a.V), r_a))

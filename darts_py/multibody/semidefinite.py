@@ -1,6 +1,7 @@
 """Solving A x = b with a symmetric A that may be singular: redundant constraints.
 
-Cholesky with row exchange on A scaled to a unit diagonal; where a rank is missing, the solution of
+Factorisation without square roots where A is regular; otherwise Cholesky with row exchange on A
+scaled to a unit diagonal, and where a rank is missing, the solution of
 least (scaled) size among the many. The answer is what J^T x makes of it: that is unique as long
 as b can be reached.
 """
@@ -15,7 +16,7 @@ from darts_py.multibody.elimination import factorise
 # Pivots of a unit-diagonal Gram matrix are squared sines: rows that differ by less than 1e-4 rad
 # count as one. Inside a Runge-Kutta step loops are open by so much that they do differ by 1e-5.
 RANK_TOLERANCE = 1e-8
-WELL_CONDITIONED = 1e-5  # pivots above this need no row exchange
+WELL_CONDITIONED = 1e-5  # pivots above this part of the diagonal need no row exchange
 
 
 @inlined
@@ -25,50 +26,61 @@ def solve_semidefinite(A, b, x, T, t, order):
     A's lower triangle, t, T and order are overwritten.
     """
     n = b.shape[0]
+    if _factor_regular(A, t, T, n):  # the usual case, without scaling and row exchange
+        for i in range(n):
+            x[i] = b[i]
+        _substitute_regular(T, x, n)
+        return n
     for i in range(n):  # x holds the scale until the end
         x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > t[i] else 0.0
         order[i] = i
         for j in range(i + 1):
             A[i, j] *= x[i] * x[j]
-            T[i, j] = A[i, j]
-    rank = n
-    if _plain_cholesky(T, n):  # the usual case, without row exchange
-        for i in range(n):
-            t[i] = b[i] * x[i]
-        _substitute(T, t, n)
+    rank = _pivoted_cholesky(A, n, order)
+    for i in range(n):
+        t[i] = b[order[i]] * x[order[i]]
+    if rank == n:
+        _substitute(A, t, n)
     else:
-        rank = _pivoted_cholesky(A, n, order)
-        for i in range(n):
-            t[i] = b[order[i]] * x[order[i]]
-        if rank == n:
-            _substitute(A, t, n)
-        else:
-            _least_solution(A, t, n, rank, T)
+        _least_solution(A, t, n, rank, T)
     for i in range(n):
         x[order[i]] *= t[i]
     return rank
 
 
-# The diagonal of a factor holds reciprocals: divisions are what a small system costs.
+@inlined
+def _factor_regular(A, floor, T, n):
+    """Write T with A = (T)(D)(T^T), 1/D on its diagonal; False if some row is nearly redundant."""
+    for j in range(n):
+        d, least = A[j, j], max(floor[j], WELL_CONDITIONED * A[j, j])
+        for k in range(j):
+            d -= T[j, k] * T[k, j]
+        if not d > least:
+            return False
+        r = 1.0 / d
+        T[j, j] = r
+        for i in range(j + 1, n):
+            s = A[i, j]
+            for k in range(j):
+                s -= T[i, k] * T[k, j]
+            T[j, i] = s  # D times the entry below: saves a multiplication each time it is used
+            T[i, j] = s * r
+    return True
 
 
 @inlined
-def _plain_cholesky(L, n):
-    """Overwrite the lower triangle by its factor; False if a pivot is too small to go on."""
+def _substitute_regular(T, x, n):
+    """x := (T D T^T)^-1 x."""
     for j in range(n):
-        d = L[j, j]
         for k in range(j):
-            d -= L[j, k] * L[j, k]
-        if not d > WELL_CONDITIONED:
-            return False
-        r = 1.0 / math.sqrt(d)
-        L[j, j] = r
-        for i in range(j + 1, n):
-            s = L[i, j]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
-            L[i, j] = s * r
-    return True
+            x[j] -= T[j, k] * x[k]
+    for j in range(n - 1, -1, -1):
+        x[j] *= T[j, j]
+        for k in range(j + 1, n):
+            x[j] -= T[k, j] * x[k]
+
+
+# The diagonal of the factors below holds reciprocals.
 
 
 @inlined
