@@ -20,6 +20,7 @@ from darts_py.spatial.vector import (
     add,
     add_pair,
     cross,
+    dot,
     mat9,
     put_pair,
     scale,
@@ -78,6 +79,18 @@ def force_at_parent(body, own, l, n, f):
     R = mat9(own.A)
     n, f = times(R, n), times(R, f)
     return shift_force(sub(l, vec3(body.x_pO)), n, f), f
+
+
+@inlined
+def hand_force(m, w, b, force, onto):
+    """Add a force at body b's O to its parent: to its modes (w.cf) at O+, to its origin (onto)."""
+    body, own = m.body[b], w.body[b]
+    parent = m.body[body.parent]
+    n, f = force_at_parent(body, own, vec3(own.l), vec3(force), tail3(force))
+    for k in range(parent.n_modes):
+        Pi = m.hook[body.hook_first + k].Pi
+        w.cf[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
+    add_pair(shift_force(vec3(body.x_pO), n, f), f, onto)
 
 
 @inlined

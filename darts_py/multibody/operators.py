@@ -16,11 +16,9 @@ import numpy as np
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import gather_inertias, sweep_velocities
-from darts_py.multibody.handover import acceleration_at_hinge, force_at_parent
+from darts_py.multibody.handover import acceleration_at_hinge, hand_force
 from darts_py.multibody.model import DIRECT, FORM_CARRIED, FORM_GENERAL, FORM_REVOLUTE, Model
-from darts_py.spatial.inertia import shift_force
 from darts_py.spatial.vector import (
-    add_pair,
     dot,
     mat9,
     put_pair,
@@ -145,7 +143,7 @@ def gather_forces(m, w, x, inverse):
             w.right[body.u_start + nm + j] = force
         _exchange(hinge.L, hinge.Y, nr, x, w.right, body.u_start + nm, z, inverse)
         if body.parent < n_bodies:
-            _hand_force(m, w, b)
+            hand_force(m, w, b, z, w.body[body.parent].z)
 
 
 @inlined
@@ -163,18 +161,6 @@ def _exchange(L, Y, n, x, held, start, z, inverse):
             x[start + j] += before
         for c in range(6):
             z[c] += Y[j, c] * held[start + j]
-
-
-@inlined
-def _hand_force(m, w, b):
-    """Add body b's force to its parent: to its modes at O+, to its origin."""
-    body, own = m.body[b], w.body[b]
-    parent = m.body[body.parent]
-    n, f = force_at_parent(body, own, vec3(own.l), vec3(own.z), tail3(own.z))
-    for k in range(parent.n_modes):
-        Pi = m.hook[body.hook_first + k].Pi
-        w.cf[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-    add_pair(shift_force(vec3(body.x_pO), n, f), f, w.body[body.parent].z)
 
 
 @kernel

@@ -9,9 +9,9 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.conserving import sweep_velocities_conserving
 from darts_py.multibody.forces import add_joint_forces, load_nodes
 from darts_py.multibody.general import general_velocity
-from darts_py.multibody.handover import force_at_parent, modal_motion_at_hinge
+from darts_py.multibody.handover import hand_force, modal_motion_at_hinge
 from darts_py.multibody.model import MFF
-from darts_py.spatial.inertia import blocks, inertia_times, shift_force
+from darts_py.spatial.inertia import blocks, inertia_times
 from darts_py.spatial.vector import (
     add,
     add_pair,
@@ -84,7 +84,7 @@ def gather_loads(m, w, udot, tau):
             force = dot(vec3(h), vec3(fr)) + dot(tail3(h), tail3(fr))
             tau[body.u_start + body.n_modes + j] = force
         if body.parent < n_bodies:
-            _load_parent(m, w, b)
+            hand_force(m, w, b, fr, w.body[body.parent].fr)
 
 
 @inlined
@@ -101,15 +101,3 @@ def _own_load(m, w, b, udot):
         for j in range(body.n_modes):
             force += m.modal[MFF, body.flex, k, j] * udot[body.u_start + j]
         w.cf[body.mode_first + k] += force
-
-
-@inlined
-def _load_parent(m, w, b):
-    """Add body b's hinge load to its parent: to its modes at O+, to its origin."""
-    body, own = m.body[b], w.body[b]
-    parent = m.body[body.parent]
-    n, f = force_at_parent(body, own, vec3(own.l), vec3(own.fr), tail3(own.fr))
-    for k in range(parent.n_modes):
-        Pi = m.hook[body.hook_first + k].Pi
-        w.cf[parent.mode_first + k] += dot(vec3(Pi), n) + dot(tail3(Pi), f)
-    add_pair(shift_force(vec3(body.x_pO), n, f), f, w.body[body.parent].fr)
