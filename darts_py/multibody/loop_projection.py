@@ -68,5 +68,6 @@ def _correct(still, w, rest, error, q):
     """Write -M^-1 J^T (J M^-1 J^T)^-1 error into w.udot."""
     w.given[:] = 0.0
     copy_into(error, w.loop.row[EXTRA])
-    forward_dynamics(still, w, q, rest.u, rest.tau, rest.node_force, False)
+    conserving = w.loop.row.shape[0] == 0  # False; written out it would be another signature
+    forward_dynamics(still, w, q, rest.u, rest.tau, rest.node_force, conserving)
     w.loop.row[EXTRA][:] = 0.0

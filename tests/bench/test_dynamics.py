@@ -25,7 +25,7 @@ def documented_keys() -> set[str]:
 
 def report_keys(report: dict) -> set[str]:
     keys = set(report)
-    for name in ("rigid", "flexible"):
+    for name in ("rigid", "flexible", "constrained", "operators"):
         keys.remove(name)
         keys |= {f"{name}[]"} | {f"{name}[].{key}" for key in report[name][0]}
     return keys - {"targets"} | {"targets[]"}
@@ -76,6 +76,7 @@ def test_targets_know_their_sense():
         rigid=[dynamics.Rigid("chain 6", 6, 1.0, ratio_pinocchio=0.8)],
         scaling_100_to_10=10.0,
         flexible=[dynamics.Flexible(5, 60, 1, 3, 1, 1, 3, 3.0, 3.68, 0.0)],
+        operators_100_to_10=11.0,
         satellite_ns=5000.0,
     )
-    assert [target.met for target in judge(report)] == [False, True, True, False]
+    assert [target.met for target in judge(report)] == [False, True, True, False, False]
