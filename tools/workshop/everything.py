@@ -69,7 +69,7 @@ def _install_peers() -> Stage:
 
 
 def _peers() -> Stage:
-    """Compare with the oracles; other rooms would skip their own tests loudly, and fail the stage."""
+    """Compare with the oracles; other rooms would skip tests loudly, which fails this stage."""
     rooms = ["tests/peers", "tests/urdf"]
     return _pytest("peers", PEERS, "peers and not realtime", 3 * MINUTE, rooms, may_skip=False)
 
