@@ -29,7 +29,8 @@ def convert_fe(
     bulk data file (.bdf .dat .nas) or .npz file that has the nodes.
     """
     from darts_py.structures.fe_checks import check_structure
-    from darts_py.structures.fe_files import MatrixSource, read_elements, write_elements
+    from darts_py.structures.fe_files import read_elements, write_elements
+    from darts_py.structures.matrix_files import MatrixSource
     from darts_py.structures.refusal import StructureError
 
     matrices, nodes = _sort(files)

@@ -19,7 +19,8 @@ from darts_py.spec.mode_choice import ModeChoice
 from darts_py.spec.plate import PlateSpec
 from darts_py.structures.beam import Beam, BeamModes, beam_body
 from darts_py.structures.fe_body import FeModes, FeNode, finite_element_body
-from darts_py.structures.fe_files import MatrixSource, read_elements
+from darts_py.structures.fe_files import read_elements
+from darts_py.structures.matrix_files import MatrixSource
 from darts_py.structures.modal_body import LumpedMass, ModalBody, Place
 from darts_py.structures.plate import Plate, PlateModes, plate_body
 from darts_py.structures.reduction import Wanted

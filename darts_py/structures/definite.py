@@ -63,8 +63,8 @@ def eliminate(A: Sparse, shift: float = 0.0) -> Elimination | None:
         return None
     if not np.array_equal(factors.perm_r, factors.perm_c):  # it went round a zero
         return None
-    rows = np.bincount(factors.L.indices, minlength=B.shape[0])
-    columns = np.diff(factors.L.indptr)
+    L: Sparse = factors.L
+    rows, columns = np.bincount(L.indices, minlength=L.shape[0]), np.diff(L.indptr)
 
     def solve(b: Array) -> Array:
         s = scale if b.ndim == 1 else scale[:, None]

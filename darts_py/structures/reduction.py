@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -213,6 +213,7 @@ def _independent(basis: Array, K: Sparse) -> Array:
     """
     scaled = np.sqrt(K.diagonal())[:, None] * basis
     scaled = scaled / np.linalg.norm(scaled, axis=0)
-    R, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
+    factors: Any = scipy.linalg.qr(scaled, mode="r", pivoting=True)  # its stub knows another form
+    R, order = factors
     kept = np.abs(np.diag(R)) > DEPENDENT
     return basis[:, np.sort(order[: len(kept)][kept])]

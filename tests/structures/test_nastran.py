@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from darts_py.cli.app import app
 from darts_py.spec import check_file, load_tree
 from darts_py.structures.beam_elements import BeamElements
-from darts_py.structures.fe_files import MatrixSource, read_elements, read_matrix, read_mesh
+from darts_py.structures.fe_files import read_elements, read_mesh
+from darts_py.structures.matrix_files import MatrixSource, read_matrix
 from darts_py.structures.refusal import StructureError
 from tests.structures.beams import constant_section
 from tests.structures.meshes import TO_FILE
