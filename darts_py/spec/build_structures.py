@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -24,7 +25,7 @@ from darts_py.structures.matrix_files import MatrixSource
 from darts_py.structures.modal_body import LumpedMass, ModalBody, Place
 from darts_py.structures.plate import Plate, PlateModes, plate_body
 from darts_py.structures.reduction import Wanted
-from darts_py.structures.refusal import Refusals, StructureError
+from darts_py.structures.refusal import Refusal, Refusals, StructureError
 from darts_py.structures.section import (
     SHAPES,
     Material,
@@ -57,8 +58,8 @@ def build_structure(
         return builder.build()
     except StructureError as error:
         for refusal in error.refusals:
-            at = builder.place(refusal.key)
-            log.add(at, refusal.got, refusal.expected, refusal.hint, at_key=True)
+            at, got = builder.place(refusal.key), builder.word(refusal)
+            log.add(at, got, refusal.expected, refusal.hint, at_key=True)
     return None
 
 
@@ -68,7 +69,7 @@ def lumped_mass(node: LumpedNode) -> LumpedMass:
     return LumpedMass(node.mass_kg, node.center_of_mass_offset_m, Jc)
 
 
-class _Builder:
+class _Builder(ABC):
     """What all sources share: where things are in the file, and which nodes modes refer to."""
 
     source = ""
@@ -82,8 +83,9 @@ class _Builder:
         self.nodes = nodes
         self.log = log
 
+    @abstractmethod
     def build(self) -> ModalBody:
-        raise NotImplementedError
+        """Return the modal data; raises StructureError."""
 
     def place(self, key: str) -> DocumentPath:
         """Return where in the file a refusal belongs."""
@@ -92,6 +94,10 @@ class _Builder:
         if key in MODE_KEYS:
             return (*self.at, "modes", key)
         return (*self.at, key) if key else self.at
+
+    def word(self, refusal: Refusal) -> str:
+        """Return what was found, in words that say where its place alone does not."""
+        return refusal.got
 
     def check_names(self) -> None:
         """Check the names of nodes that the choice of modes refers to."""
@@ -275,6 +281,12 @@ class _MeshBuilder(_Builder):
         if key in ("mass", "stiffness", "nodes"):
             return (*self.at, "file" if self.spec.file is not None else f"{key}_file")
         return super().place(key)
+
+    def word(self, refusal: Refusal) -> str:
+        """Say which matrix it is where one file holds both."""
+        if refusal.key in ("mass", "stiffness") and self.spec.file is not None:
+            return f"in the {refusal.key} matrix: {refusal.got}"
+        return refusal.got
 
     def build(self) -> ModalBody:
         spec, modes = self.spec, self.spec.modes

@@ -54,6 +54,8 @@ class ModeChoice(Spec):
             refuse("count: 0", "at least one mode", "constraint modes alone are craig_bampton's")
         if self.interfaces is not None and self.boundary != "craig_bampton":
             refuse("interfaces", "none: only craig_bampton modes have them")
+        if self.inboard is not None and self.boundary == "free_free":
+            refuse("inboard", "none: free_free modes hold nothing")
 
 
 class BeamModeChoice(ModeChoice):

@@ -1,6 +1,6 @@
 """Real matrices in Matrix Market format (Boisvert, Pozo & Remington 1996, NISTIR 5935).
 
-Not by `scipy.io.mmread`: the compiled parser of SciPy 1.17 crashes the process on some damaged files.
+Not by `scipy.io.mmread`: the parser of SciPy 1.17 crashes the process on some damaged files.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from darts_py.spec.spatial import body_mass, mass_properties
 from darts_py.structures.fe_files import write_elements
 from darts_py.structures.section import _rectangle_torsion
 from tests.spec.documents import MARK, faults_of
-from tests.structures.meshes import beam_mesh
+from tests.structures.meshes import beam_mesh, with_matrices
 
 HEAD = """\
 darts_model: 1
@@ -422,6 +422,27 @@ REFUSED = {
         P + ".poisson_ratio",
         "between -1 and 0.5",
     ),
+    "section along the beam": (
+        BEAM,
+        "section_y_axis: [1, 0, 0]",
+        "section_y_axis: [0, -3, 0]",
+        B,
+        "an axis across the beam",
+    ),
+    "free-free held": (
+        BEAM,
+        "modes: {boundary: cantilever, count: 6}",
+        "modes: @@{boundary: free_free, count: 6, inboard: root}",
+        B + ".modes",
+        "free_free modes hold nothing",
+    ),
+    "free-free plate held": (
+        PLATE,
+        "{boundary: cantilever, count: 5}",
+        "{boundary: free_free, count: 5, inboard_points: [root]}",
+        P,
+        "free_free modes hold nothing",
+    ),
     "no file": (MESH, "file: beam.npz", "@@file: bem.npz", F + ".file", "no file"),
     "file of another kind": (
         MESH,
@@ -511,3 +532,19 @@ def test_rigid_motion_among_modes_is_still_refused(folder: Path) -> None:
     for boundary in ("free_free", "craig_bampton"):
         text = document(BEAM).replace("boundary: cantilever", f"boundary: {boundary}")
         assert faults_of(folder, text) == []
+
+
+@pytest.mark.parametrize("key", ["mass", "stiffness"])
+def test_fault_of_a_matrix_names_it_whatever_its_file(folder: Path, key: str) -> None:
+    model = beam_mesh()
+    name = "K" if key == "stiffness" else "M"
+    A = getattr(model, name).toarray()
+    A[0, 5] *= 1.5
+    A[0, 5] += 1.0
+    write_elements(folder / "beam.npz", with_matrices(model, **{name: A}))
+    (fault,) = faults_of(folder, document(MESH))
+    assert fault.path == F + ".file"
+    assert f"got in the {key} matrix: entries" in str(fault)
+    apart = "mass_file: beam.npz\n        stiffness_file: beam.npz\n        nodes_file: beam.npz"
+    (fault,) = faults_of(folder, document(MESH.replace("file: beam.npz", apart)))
+    assert fault.path == f"{F}.{key}_file"

@@ -156,10 +156,10 @@ def test_both_descriptions_of_a_plate_meet(tmp_path: Path) -> None:
                 tmp_path,
                 PLATE,
                 "[3, 0.6, 0]",
-                f"modes: {{boundary: {boundary}, inboard: root, count: {count}}}",
+                f"modes: {{boundary: {boundary}, count: {count}}}",
                 4,
             )
-            for boundary in ("cantilever", "free_free")
+            for boundary in ("cantilever, inboard: root", "free_free")
         ]
         gaps.append(np.abs(pair[1] / pair[0] - 1.0).max())
     assert all(many < few for few, many in pairwise(gaps))
