@@ -18,11 +18,14 @@ from darts_py.spec.finite_elements import FiniteElementsSpec
 from darts_py.spec.inertia import inertia_matrix
 from darts_py.spec.mode_choice import ModeChoice
 from darts_py.spec.plate import PlateSpec
+from darts_py.spec.rotation import rotation_matrix
 from darts_py.structures.beam import Beam, BeamModes, beam_body
 from darts_py.structures.fe_body import FeModes, FeNode, finite_element_body
 from darts_py.structures.fe_files import read_elements
+from darts_py.structures.fe_units import FileUnits, in_si
 from darts_py.structures.matrix_files import MatrixSource
 from darts_py.structures.modal_body import LumpedMass, ModalBody, Place
+from darts_py.structures.placement import in_mesh_axes, placed
 from darts_py.structures.plate import Plate, PlateModes, plate_body
 from darts_py.structures.reduction import Wanted
 from darts_py.structures.refusal import Refusal, Refusals, StructureError
@@ -37,7 +40,14 @@ from darts_py.structures.section import (
     section_from_shape,
 )
 
-MODE_KEYS = ("count", "up_to_hz", "inboard", "interfaces", *STIFFNESS_KEYS)
+MODE_KEYS = (
+    "count",
+    "up_to_hz",
+    "inboard",
+    "interfaces",
+    "accept_unresolved",
+    *STIFFNESS_KEYS,
+)
 
 
 def build_structure(
@@ -114,7 +124,8 @@ class _Builder(ABC):
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted(self.choice.boundary, self.choice.count, self.choice.up_to_hz)
+        choice = self.choice
+        return Wanted(choice.boundary, choice.count, choice.up_to_hz, choice.accept_unresolved)
 
     def interfaces(self, held: tuple[str, ...]) -> tuple[str, ...]:
         """Return the nodes with constraint modes: those named, or all that are not held."""
@@ -280,6 +291,8 @@ class _MeshBuilder(_Builder):
         """Return where in the file a refusal belongs."""
         if key in ("mass", "stiffness", "nodes"):
             return (*self.at, "file" if self.spec.file is not None else f"{key}_file")
+        if key == "elements":
+            return (*self.at, "modes", "up_to_hz" if self.choice.count is None else "count")
         return super().place(key)
 
     def word(self, refusal: Refusal) -> str:
@@ -296,11 +309,13 @@ class _MeshBuilder(_Builder):
         )
         mass = MatrixSource(self.folder / (spec.mass_file or together), spec.mass_name or "mass")
         model = read_elements(stiffness, mass, self.folder / (spec.nodes_file or together))
+        model = in_si(model, FileUnits(spec.length_unit_m, spec.mass_unit_kg, spec.force_unit_n))
+        R, origin = rotation_matrix(spec.rotation), np.array(spec.origin_m)
         nodes = [
             FeNode(
                 name,
                 node.fe_nodes if node.fe_nodes is not None else (cast("int", node.fe_node),),
-                lumped_mass(node),
+                in_mesh_axes(lumped_mass(node), R),
             )
             for name, node in self.body.nodes.items()
         ]
@@ -312,4 +327,6 @@ class _MeshBuilder(_Builder):
             interfaces=self.interfaces(held),
             with_node_masses=modes.include_node_masses,
         )
-        return finite_element_body(model, nodes, choice)
+        body = finite_element_body(model, nodes, choice)
+        is_there = np.array_equal(R, np.eye(3)) and not np.any(origin)
+        return body if is_there else placed(body, R, origin)

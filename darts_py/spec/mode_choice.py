@@ -41,6 +41,9 @@ class ModeChoice(Spec):
     include_node_masses: bool = Field(
         False, description="whether masses on nodes take part in making the modes"
     )
+    accept_unresolved: bool = Field(
+        False, description="take modes that the mesh does not resolve: masses and springs"
+    )
 
     @model_validator(mode="after")
     def _one_choice(self) -> ModeChoice:

@@ -74,19 +74,16 @@ def eliminate(A: Sparse, shift: float = 0.0) -> Elimination | None:
     return Elimination(factors.U.diagonal(), rounding, solve)
 
 
-def count_negative(A: Sparse, uncertainty: float) -> int:
+def count_negative(A: Sparse, uncertainty: float = 0.0) -> int:
     """Return how many eigenvalues are negative beyond what rounding explains.
 
     Args:
         A: symmetric.
-        uncertainty: relative error of its entries. |dA| <= e |A| moves an eigenvalue of the scaled
-            matrix by at most e times its largest sum of absolute values in a row.
+        uncertainty: by how much errors of its entries may move an eigenvalue at unit diagonal.
     """
-    B, _ = unit_diagonal(A)
-    known = uncertainty * float(abs(B).sum(axis=0).max())
-    first = eliminate(A, known)
+    first = eliminate(A, uncertainty)
     if first is not None and first.n_negative == 0:
         return 0
     rounding = first.rounding if first is not None else EPS * A.shape[0] ** 2
-    second = eliminate(A, known + rounding)
+    second = eliminate(A, uncertainty + rounding)
     return 1 if second is None else second.n_negative

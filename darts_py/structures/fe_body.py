@@ -132,7 +132,7 @@ def _shapes(
     M = model.M
     if modes.with_node_masses:
         M = sp.csr_array(M + node_masses(places, maps, model.n))
-    structure = Structure(model.K, M, model.rigid)
+    structure = Structure(model.K, M, model.rigid, model.node)
     by_name = {place.name: place for place in places}
 
     def attachment(name: str) -> Attachment:

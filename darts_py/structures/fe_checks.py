@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from darts_py.multibody.tree import Array
-from darts_py.structures.definite import EPS, count_negative
+from darts_py.structures.definite import EPS, count_negative, unit_diagonal
 from darts_py.structures.fe_model import SPATIAL, FiniteElements
 from darts_py.structures.refusal import Refusals
 from darts_py.structures.samples import rigid_motion
@@ -22,6 +22,7 @@ from darts_py.structures.sparse import Sparse
 SINGLE = 2.0**-24  # unit roundoff of single precision
 SYMMETRY = 1e-8  # of sqrt(A_ii A_jj), which bounds the entries of a semidefinite matrix
 LEAKAGE = 16.0 * SINGLE  # 1e-6 of |K| |R|, row by row: sixteen rounded elements meet in an entry
+TURNED = 96.0 * EPS  # sixteen elements, each turned by two products of three terms
 ALTERNATING = 8.0  # roundings of either sign sum to less than their bound, by less than this
 FIRST_MODE = 1e-3  # of the first mode's omega^2: moves its frequency by 5e-4, less than meshes do
 PHYSICAL = 1e-6  # of R^T M R: isotropy of mass, antisymmetry of the coupling, triangle inequality
@@ -76,7 +77,7 @@ def _check_sign(model: FiniteElements, key: str, A: Sparse, log: Refusals) -> bo
         got = f"the diagonal entry {diagonal[row]:g} at {model.label(row)}"
         log.add(key, got, f"no negative {key}")
         return False
-    n = count_negative(A, _uncertainty(model) if key == "stiffness" else LEAKAGE)
+    n = count_negative(A, _uncertainty(model) if key == "stiffness" else _mass_uncertainty(A))
     if n:
         got = f"{n} negative eigenvalue{'s' if n > 1 else ''}"
         hint = "a preloaded structure beyond buckling, or a damaged matrix"
@@ -84,18 +85,38 @@ def _check_sign(model: FiniteElements, key: str, A: Sparse, log: Refusals) -> bo
     return n == 0
 
 
-def _uncertainty(model: FiniteElements) -> float:
-    """Return the relative error of the entries of K, as its own rigid motions show it.
+def _mass_uncertainty(A: Sparse) -> float:
+    """Return the same of a mass matrix, which shows nothing of its rounding.
 
-    A mass matrix shows nothing of the kind and is allowed single precision: scaled to unit
-    diagonal its condition does not grow with the mesh (Wathen 1987), so nothing hides below.
+    It is allowed single precision: scaled to unit diagonal its condition does not grow with the
+    mesh (Wathen 1987), so that nothing hides below.
     """
-    leak = float(leakage(model).max(initial=0.0))
-    return ALTERNATING * min(max(leak, EPS), LEAKAGE)
+    return LEAKAGE * float(abs(unit_diagonal(A)[0]).sum(axis=0).max())
+
+
+def _uncertainty(model: FiniteElements) -> float:
+    """Return by how much rounding of K's entries may move an eigenvalue, K at unit diagonal.
+
+    The size of an error e in the entries shows in K's own rigid motions; |dK_ij| <= e g_i g_j with
+    the grain g moves an eigenvalue by at most the largest sum of a row.
+    """
+    force, _, grain = _forces(model)
+    e = float(np.divide(force, grain, out=np.zeros_like(force), where=grain > 0.0).max())
+    d, g = model.K.diagonal(), _grain(model)
+    amplified = np.divide(g, np.sqrt(d), out=np.ones_like(g), where=d > 0.0)
+    rows = amplified * (_pattern(model.K) @ amplified)
+    return ALTERNATING * min(max(e, EPS), LEAKAGE) * float(rows.max())
 
 
 def leakage(model: FiniteElements) -> Array:
-    """Return |K R| relative to the size of the terms that each row sums.   (n, 6).
+    """Return |K R| relative to the size of the terms that each row sums.   (n, 6)."""
+    force, terms, grain = _forces(model)
+    size = terms + TURNED / LEAKAGE * grain
+    return np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
+
+
+def _forces(model: FiniteElements) -> tuple[Array, Array, Array]:
+    """Return |K R|, the size of its terms |K| |R|, and that size in units of the grain.   (n, 6).
 
     Rotations are taken about the middle of the nodes. The size of a node's displacement in them
     is its whole arm: components that vanish up to rounding of coordinates are not held to digits
@@ -104,8 +125,24 @@ def leakage(model: FiniteElements) -> Array:
     r, R = _about_the_middle(model)
     size, shift = np.abs(R), model.component < 3
     size[shift, :3] = np.linalg.norm(r[shift], axis=1)[:, None]
-    force, most = np.abs(model.K @ R), abs(model.K) @ size
-    return np.divide(force, most, out=np.zeros_like(force), where=most > 0.0)
+    g = _grain(model)[:, None]
+    return np.abs(model.K @ R), abs(model.K) @ size, g * (_pattern(model.K) @ (g * size))
+
+
+def _grain(model: FiniteElements) -> Array:
+    """Return sqrt(K_ii) of the stiffest direction of a freedom's node.   (n,).
+
+    An element turned from its own axes into those of the mesh leaves rounding of its stiffest
+    direction in all three, so that entries of rows i and j are no finer than u g_i g_j.
+    """
+    kind = 2 * model.node + (model.component >= 3)
+    stiffest = np.zeros(2 * len(model.node_id))
+    np.maximum.at(stiffest, kind, np.maximum(model.K.diagonal(), 0.0))
+    return np.sqrt(stiffest[kind])
+
+
+def _pattern(A: Sparse) -> Sparse:
+    return sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
 
 
 def _about_the_middle(model: FiniteElements) -> tuple[Array, Array]:
@@ -147,7 +184,7 @@ def check_first_mode(model: FiniteElements, omega2: float) -> None:
         got = f"stiffness of a rigid motion, {worst / omega2:.2g} of the first mode's"
         log.add("stiffness", f"{got} ({np.sqrt(omega2) / (2 * np.pi):.4g} Hz)", expected, hint)
     else:
-        if count_negative(sp.csr_array(model.K + limit * model.M), EPS):
+        if count_negative(sp.csr_array(model.K + limit * model.M)):
             got = "negative stiffness, or digits that cannot tell it from the first mode's"
             log.add("stiffness", f"{got} ({np.sqrt(omega2) / (2 * np.pi):.4g} Hz)", expected, hint)
     log.settle()

@@ -27,6 +27,7 @@ from darts_py.structures.eigenmodes import (
     singular,
 )
 from darts_py.structures.refusal import refuse
+from darts_py.structures.resolution import require_resolution
 from darts_py.structures.sparse import Sparse
 
 Boundary = Literal["cantilever", "free_free", "craig_bampton"]
@@ -45,6 +46,7 @@ class Wanted:
     boundary: Boundary
     count: int | None = None
     up_to_hz: float | None = None
+    accept_unresolved: bool = False  # take modes finer than the mesh
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Structure:
     K: Sparse  # (n, n)
     M: Sparse  # (n, n)
     rigid: Array  # coordinates of the rigid motions; zero columns where it has none   (n, any)
+    node: Array | None = None  # of each freedom; None: whether the mesh resolves is not judged (n,)
 
 
 def reduce(
@@ -81,6 +84,8 @@ def reduce(
     if wanted.boundary == "free_free":
         modes = _select(structure.K, structure.M, wanted, structure.rigid)
         _refuse_mechanisms(structure.K, modes)
+        if structure.node is not None and not wanted.accept_unresolved:
+            require_resolution(structure.K, structure.M, modes, structure.node)
         return modes
     if inboard is None:
         raise refuse("inboard", "nothing", f"a node that {wanted.boundary} modes hold")
@@ -109,6 +114,8 @@ def _held(structure: Structure, wanted: Wanted, held: Array) -> Modes:
     K, M = structure.K[free][:, free], structure.M[free][:, free]
     modes = _select(K, M, wanted)
     _refuse_mechanisms(K, modes)
+    if structure.node is not None and not wanted.accept_unresolved:
+        require_resolution(K, M, modes, structure.node[free])
     X = np.zeros((structure.K.shape[0], modes.X.shape[1]))
     X[free] = modes.X
     return Modes(modes.omega2, X)

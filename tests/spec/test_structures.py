@@ -443,6 +443,27 @@ REFUSED = {
         P,
         "free_free modes hold nothing",
     ),
+    "no unit": (
+        MESH,
+        "mass: consistent",
+        "length_unit_m: @@0",
+        F + ".length_unit_m",
+        "> 0",
+    ),
+    "unresolved modes": (
+        MESH,
+        "count: 6, ",
+        "@@count: 60, ",
+        F + ".modes.count",
+        "modes that the mesh resolves",
+    ),
+    "unresolved plate": (
+        PLATE,
+        "elements: [6, 4]\n        modes: {boundary: cantilever, count: 5}",
+        "@@elements: [6, 4]\n        modes: {boundary: cantilever, count: 60}",
+        P + ".elements",
+        "modes that the mesh resolves",
+    ),
     "no file": (MESH, "file: beam.npz", "@@file: bem.npz", F + ".file", "no file"),
     "file of another kind": (
         MESH,
