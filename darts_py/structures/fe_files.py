@@ -6,6 +6,7 @@ Files are untrusted: sizes are looked at before memory is given, nothing is unpi
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,6 +152,11 @@ def _mesh_from_arrays(arrays: dict[str, Array], log: Refusals, key: str, file: s
 
 def write_elements(file: Path, model: FiniteElements) -> None:
     """Write a model as one .npz file that `read_elements` takes."""
+    file.write_bytes(elements_as_bytes(model))
+
+
+def elements_as_bytes(model: FiniteElements) -> bytes:
+    """Return the contents of such a file; the same model gives the same bytes."""
     arrays: dict[str, Any] = {
         "node_id": model.node_id,
         "position_m": model.position,
@@ -163,5 +169,6 @@ def write_elements(file: Path, model: FiniteElements) -> None:
             f"{name}_columns": A.col,
             f"{name}_size": np.array(model.n),
         }
-    with file.open("wb") as stream:  # savez would append .npz to a name without it
-        np.savez_compressed(stream, **arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
