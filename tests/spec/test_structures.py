@@ -9,8 +9,14 @@ import pytest
 
 from darts_py.spec import load_tree
 from darts_py.spec.spatial import body_mass, mass_properties
+from darts_py.structures.beam_elements import gauss_points
 from darts_py.structures.fe_files import write_elements
-from darts_py.structures.section import _rectangle_torsion
+from darts_py.structures.section import (
+    Material,
+    Profile,
+    _rectangle_torsion,
+    section_from_shape,
+)
 from tests.spec.documents import MARK, faults_of
 from tests.structures.meshes import beam_mesh, with_matrices
 
@@ -192,6 +198,32 @@ def test_square_torsion_constant_is_saint_venants() -> None:
     one, thin = np.array([1.0]), np.array([1e-3])
     assert _rectangle_torsion(one, one)[0] == pytest.approx(0.1406, abs=5e-5)
     assert _rectangle_torsion(one, thin)[0] == pytest.approx(1e-9 / 3.0, rel=1e-3)
+
+
+TAPERS = {
+    "rectangle": {"width_y_m": (0.1, 0.03), "height_z_m": (0.05, 0.08)},
+    "box": {"width_y_m": (0.1, 0.03), "height_z_m": (0.05, 0.08), "wall_m": (0.002, 0.001)},
+    "circle": {"diameter_m": (0.1, 0.0)},
+    "tube": {"outer_diameter_m": (0.1, 0.03), "wall_m": (0.002, 0.001)},
+}
+
+
+@pytest.mark.parametrize("shape", TAPERS)
+def test_quadrature_of_tapers_is_exact_but_for_torsion_of_flat_sections(shape: str) -> None:
+    """One element with degree 11 against many: exact for polynomials, and they alone."""
+    sizes = {key: Profile(np.array([0.0, 4.0]), np.array(v)) for key, v in TAPERS[shape].items()}
+    section = section_from_shape(Material(1.0, 1.0, 1.0), shape, sizes, True)
+
+    def integrals(elements: int) -> dict[str, float]:
+        s, weight = gauss_points(np.linspace(0.0, 4.0, elements + 1))
+        return {key: float(weight @ v) for key, v in section.values(s).stiffness.items()}
+
+    one, some, exact = integrals(1), integrals(16), integrals(512)
+    for key, value in exact.items():
+        polynomial = key != "torsion" or shape in ("circle", "tube")
+        assert one[key] == pytest.approx(value, rel=2e-15 if polynomial else 1e-5)
+        assert some[key] == pytest.approx(value, rel=4e-15 if polynomial else 1e-11)
+        assert polynomial or abs(one[key] / value - 1.0) > 1e-13
 
 
 def test_damping_ratio_is_that_of_every_mode(folder: Path) -> None:

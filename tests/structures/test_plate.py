@@ -52,7 +52,7 @@ def test_square_plate_has_the_frequencies_of_the_tables(boundary: str, table: li
 def test_tables_are_what_leissas_method_gives(clamped: bool, table: list[float]) -> None:
     """By the same 36 functions, to a unit of the last printed digit.
 
-    Eleven of the twelve round to what is printed; 35.02347 stands there as 35.024.
+    All round to what is printed but the double 35.02347, which stands there as 35.024.
     """
     along, across = beam_functions(clamped, 6), beam_functions(False, 6)
     found = frequencies(along, across, 0.3)[:6]
