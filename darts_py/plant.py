@@ -20,15 +20,29 @@ from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.crba import composite_mass_matrix
 from darts_py.multibody.forms import cheaper_form, fastest_form
 from darts_py.multibody.loop_motion import loop_errors
+from darts_py.multibody.loop_projection import ROUNDING
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import DIRECT, FORCE, FORM_GENERAL, GAP, RATE, Array, make_workspace
+from darts_py.multibody.model import (
+    DIRECT,
+    FORCE,
+    FORM_GENERAL,
+    GAP,
+    GOOD,
+    LOOP_OPEN,
+    NON_FINITE,
+    RATE,
+    Array,
+    make_workspace,
+)
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
 STABILISATIONS = ("project", "baumgarte")
 BAUMGARTE_STEPS = 10.0  # steps in which an error of closed loops decays by e
-OPEN = 1e-6  # m or rad: a gap that no integration error explains
+LOOP_TOLERANCE = {"project": 1e-9, "baumgarte": 1e-3}  # m or rad, at the end of a step
+OPEN = 1e-6  # m or rad: a gap or its change in one step that a step may begin with
+UNREACHED = 1e-9  # of the largest speed: what impulses leave of a contradiction
 MISMATCH = 1e-9  # m, rad or 1: how far a coordinate may be from a motion prescribed to it
 EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
 INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
@@ -37,9 +51,9 @@ INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to s
 class Status(IntEnum):
     """Outcome of `Plant.advance`: in the loop, outcomes are codes, not exceptions."""
 
-    OK = 0
-    NON_FINITE = 1
-    LOOP_OPEN = 2
+    OK = GOOD
+    NON_FINITE = NON_FINITE
+    LOOP_OPEN = LOOP_OPEN
 
 
 class Loads(NamedTuple):
@@ -72,6 +86,7 @@ class Plant:
         integrator: str = "rk4-lie",
         terms: str = "rl",
         closures: str = "project",
+        loop_tolerance: float | None = None,
         q: Array | None = None,
         u: Array | None = None,
     ) -> None:
@@ -87,6 +102,8 @@ class Plant:
             terms: rl (strict ruthless linearisation) | crl (its energy-conserving variant).
             closures: how closed loops stay closed: project (position and speed are corrected
                 after each step) | baumgarte (errors decay within some steps; cheaper).
+            loop_tolerance: greatest gap (m or rad) that a step may leave; by default 1e-9 with
+                project, 1e-3 with baumgarte. A step that leaves more is not taken (LOOP_OPEN).
             q: coordinates (n_coords,) to start from; neutral if left out.
             u: speeds (n_speeds,) to start with; zero if left out.
         """
@@ -105,16 +122,22 @@ class Plant:
         self.model = model.copy()
         m = self.model.arrays
         self._q, self._u = close_loops(self.model, model.neutral() if q is None else q, u)
+        self._stepped = m  # what the step integrates: m and its gains
         if closures == "baumgarte":
-            k = 1.0 / (BAUMGARTE_STEPS * self.dt_s)
-            m.closure["gain_velocity"], m.closure["gain_position"] = 2.0 * k, k * k
+            k, stabilised = 1.0 / (BAUMGARTE_STEPS * self.dt_s), m.closure.copy()
+            stabilised["gain_velocity"], stabilised["gain_position"] = 2.0 * k, k * k
+            self._stepped = m._replace(closure=stabilised)
         self._motions: dict[int, Motion] = {}
-        table = prescribed.no_motions()
-        self._rules = integrate.make_rules(m, table, project=closures == "project")
+        table, tolerance = prescribed.no_motions(), LOOP_TOLERANCE[closures]
+        if loop_tolerance is not None:
+            tolerance = float(_shaped("loop_tolerance", np.asarray(loop_tolerance), ()))
+            _require(tolerance > 0.0, "loop_tolerance", tolerance, "a gap > 0 (m or rad)")
+        project = closures == "project"
+        self._rules = integrate.make_rules(m, table, project=project, tolerance=tolerance)
         self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
         self._workspace = make_workspace(m, composite=False)
         self._stages = integrate.make_stages(model.n_coords, model.n_speeds)
-        self._split = integrate_stiff.split_model(m)
+        self._split = integrate_stiff.split_model(self._stepped)
         sizes = (model.n_coords, model.n_speeds, m.node.shape[0])
         self._stiff_stages = integrate_stiff.make_stiff_stages(*sizes)
         self._locked = self._locked_speeds()
@@ -170,22 +193,23 @@ class Plant:
     def advance(self, n_steps: int = 1) -> Status:
         """Advance by n_steps.
 
-        NON_FINITE means that the next step would leave the finite numbers: state and tick stay
-        at the last good step. LOOP_OPEN means that the state does not close its loops, and that
-        nothing was done: see `close_loops`.
+        Otherwise than OK, state and tick stay at the last good step. NON_FINITE means that the next
+        step would leave the finite numbers; LOOP_OPEN that it would leave loops open (a prescribed
+        motion beyond their reach, a step too long), or that the state was set so that they are:
+        see `close_loops`.
         """
         n_steps = _count("n_steps", n_steps, 0)
         for first, last in self._locked:
             self._u[first:last] = 0.0
         if self._loops_are_open():
             return Status.LOOP_OPEN
-        done = self._run(n_steps)
+        done, outcome = self._run(n_steps)
         self.tick += done
-        return Status.OK if done == n_steps else Status.NON_FINITE
+        return Status(outcome)
 
-    def _run(self, n: int) -> int:
-        """Make the one compiled call; return how many steps were good."""
-        m, rules, w, s = self.model.arrays, self._rules, self._workspace, self._stages
+    def _run(self, n: int) -> tuple[int, int]:
+        """Make the one compiled call; return how many steps were good, and what stopped them."""
+        m, rules, w, s = self._stepped, self._rules, self._workspace, self._stages
         state = (self._q, self._u, self._tau, self._node_force, self._crl)
         time = (self.dt_s, self.tick, n)
         if self._integrator == "implicit-modes":
@@ -212,7 +236,9 @@ class Plant:
             return False
         loop_errors(m, w, self._q, self._u)
         gap, drift = np.abs(w.loop.row[[GAP, RATE]]).max(axis=1)
-        return not max(gap, drift * self.dt_s) <= OPEN
+        limit = max(OPEN, self._rules.tolerance)
+        far = ROUNDING * np.abs(w.loop.frame["r_a"]).sum(axis=1).max()
+        return not (gap <= limit + far and drift * self.dt_s <= limit)
 
     # -- prescribed motion and loads ------------------------------------------------------
 
@@ -230,15 +256,19 @@ class Plant:
         speed, coord = self._movable(name)
         t = self.tick * self.dt_s
         motion = motion.started(t, 0.0 if coord < 0 else self._q[coord], self._u[speed])
-        position, rate, _ = motion(t)
+        position = motion(t)[0]
         if coord >= 0 and abs(position - self._q[coord]) > MISMATCH:
             raise ArgumentError(
                 f"motion of {name!r}", got=f"{position:.9g} at t = {t:g} s",
                 expected=f"{self._q[coord]:.9g}, where it is", hint="set plant.q first",
             )  # fmt: skip
         self._motions[speed] = motion
+        try:
+            self._jump()
+        except ArgumentError:
+            del self._motions[speed]
+            raise
         self._apply_motions()
-        self._jump(np.array([speed]), np.array([rate]))
 
     def release(self, name: str) -> None:
         """Let a prescribed joint or mode move freely again."""
@@ -306,7 +336,11 @@ class Plant:
         _require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
         row["locked"], row["form"] = 1, FORM_GENERAL
         self._locked = self._locked_speeds()
-        self._jump(speeds, np.zeros(speeds.size))
+        try:
+            self._jump()
+        except ArgumentError:
+            self.unlock(joint)
+            raise
         self._refresh_split()
 
     def unlock(self, joint: str) -> None:
@@ -317,23 +351,33 @@ class Plant:
         self._locked = self._locked_speeds()
         self._refresh_split()
 
-    def _jump(self, speeds: Array, values: Array) -> None:
-        """Bring some speeds to given values by impulses on them; closed loops stay closed.
+    def _jump(self) -> None:
+        """Bring speeds of locked joints and prescribed motions to what they are to be by impulses.
 
-        Speeds of locked joints and of prescribed motions hold, too:
-        u += M^-1 G^T (G M^-1 G^T)^+ (g - G u), G picking all these rows.
+        Closed loops stay closed: u += M^-1 G^T (G M^-1 G^T)^+ (g - G u), G picking all these rows.
+
+        Raises:
+            ArgumentError: the loops do not let all of them have their speeds; nothing is changed.
         """
         m, w, n = self.model.arrays, self.model.workspace, self._u.size
         wanted = {int(k): 0.0 for first, last in self._locked for k in range(first, last)}
         wanted |= {k: motion(self.tick * self.dt_s)[1] for k, motion in self._motions.items()}
-        wanted |= dict(zip(speeds.tolist(), values.tolist(), strict=True))
         held = sorted(wanted)
         G = np.vstack([np.eye(n)[held], closure_jacobian(self.model, self._q)])
         g = np.concatenate([[wanted[k] for k in held], np.zeros(len(G) - len(held))])
         composite_mass_matrix(m, w, self._q, self._u)
         columns = np.linalg.solve(w.M, G.T)
         impulse = np.linalg.lstsq(G @ columns, g - G @ self._u, rcond=1e-12)[0]
-        self._u += columns @ impulse
+        u = self._u + columns @ impulse
+        left = np.abs(G @ u - g).max(initial=0.0)
+        if left > UNREACHED * max(1.0, np.abs(G).max(initial=0.0)) * np.abs([*self._u, *g]).max():
+            names = ", ".join(self.model.speed_names[k] for k in held)
+            raise ArgumentError(
+                "prescribed motions and locks", got=f"{names}, {left:.3g} rad/s or m/s apart",
+                expected="speeds that closed loops can have together",
+                hint="prescribe fewer joints of a loop, or speeds that go together",
+            )  # fmt: skip
+        self._u[:] = u
         self._u[held] = [wanted[k] for k in held]
 
     def _joint_row(self, name: str) -> tuple[int, Any]:

@@ -176,7 +176,6 @@ CLOSURE = np.dtype(
         ("hook_b", I),
         ("grounded", I),  # 1: loops pass through the ground (the same for all closures)
         ("turn", I),  # TURN_*: which rotations are held
-        ("slides", I),  # 1: A may move along B
         ("S", D, (6, 6)),  # constrained directions, B axes, one per row
         ("holds", I, 6),  # 1: the row holds positions too (0: it mixes rotation and translation)
         ("axis", D, 3),  # TURN_AXIS: the free axis, B axes
@@ -184,6 +183,7 @@ CLOSURE = np.dtype(
         ("R_a", D, 9),  # A axes to body axes
         ("x_b", D, 3),
         ("R_b", D, 9),
+        ("shortest", D),  # m: shortest link of the loop
         ("gain_velocity", D),  # Baumgarte: 2 k
         ("gain_position", D),  # k^2
     ],
@@ -281,7 +281,7 @@ LOOP = np.dtype(
         ("C_a", D, 9),  # axes of A's body to B axes
         ("r_a", D, 3),  # reference origin to A, reference axes
         ("r_b", D, 3),
-        ("p", D, 3),  # B to A, B axes; zero where A cannot slide
+        ("p", D, 3),  # B to A, B axes
     ],
     align=True,
 )
@@ -299,8 +299,13 @@ LINK = np.dtype(
 
 
 # rows of LoopScratch.row: acceleration of the gap without constraint forces, what stabilisation
-# adds to it, errors of position and velocity, multipliers (the result), scratch
-REST, EXTRA, GAP, RATE, FORCE, SPARE = range(6)
+# adds to it, errors of position and velocity, multipliers (the result), 1 where nothing can move,
+# scratch
+REST, EXTRA, GAP, RATE, FORCE, IDLE, SPARE = range(7)
+
+
+# outcomes of a step
+GOOD, NON_FINITE, LOOP_OPEN = range(3)
 
 
 class LoopScratch(NamedTuple):
@@ -313,9 +318,9 @@ class LoopScratch(NamedTuple):
 
     frame: Array  # LOOP                                              (n_closures,)
     link: Array  # LINK; the ground last                              (n_bodies + 1,)
-    row: Array  # REST ... SPARE                                      (6, r)
+    row: Array  # REST ... SPARE                                      (7, r)
     column: Array  # see above                        (12 + n_modes + n_speeds + 2 r, r)
-    order: Array  # pivots                                            (r,)
+    order: Array  # pivots, rank, how to decide (`redundancy.py`)     (r + 2,)
 
 
 class Workspace(NamedTuple):
@@ -380,5 +385,5 @@ def _make_loop_scratch(m: Model) -> LoopScratch:
         link=records(m.body.shape[0] + 1, LINK),
         row=np.zeros((SPARE + 1, r)),
         column=np.zeros((12 + m.mode.shape[0] + m.speed.shape[0] + 2 * r, r)),
-        order=np.zeros(r, np.int64),
+        order=np.zeros(r + 2, np.int64),
     )
