@@ -184,7 +184,9 @@ def _lanczos(A: Sparse, M: Sparse, count: int) -> tuple[Array, Array]:
     except ArpackError as error:
         got = f"an eigenvalue problem that does not converge ({error})"
         raise refuse("", got, "matrices whose entries agree in scale") from error
-    return 1.0 / lam, X
+    # vectors may have gathered motions without mass, which M does not see: one more step of the
+    # iteration removes them (Nour-Omid, Parlett, Ericsson & Jensen 1987)
+    return 1.0 / lam, factors.solve(M @ X)
 
 
 def negative() -> Exception:

@@ -272,12 +272,14 @@ def test_diagonal_mass_matrix_keeps_its_rotary_inertia() -> None:
     np.testing.assert_allclose(L, of_points + modal.distributed.y, atol=1e-12)
 
 
-def test_massless_rotations_are_condensed() -> None:
+@pytest.mark.parametrize(("elements", "count"), [(10, 6), (150, 190)])  # dense, Lanczos
+def test_massless_rotations_are_condensed(elements: int, count: int) -> None:
     """Lumped masses without inertia: the mass matrix is singular, the modes are not."""
-    model = beam_mesh(10)
+    model = beam_mesh(elements)
     diagonal = np.where(model.component < 3, 1.2, 0.0)
     model = with_matrices(model, M=np.diag(diagonal))
-    modal = modal_body(model, ends(model), "cantilever", 6)
+    wanted = Wanted("cantilever", count, accept_unresolved=True)
+    modal = finite_element_body(model, ends(model), FeModes(wanted, inboard="root"))
     K, M = model.K.toarray(), model.M.toarray()
     root = held_by(model, ends(model)[0])
     t = np.setdiff1d(np.flatnonzero(model.component < 3), root)
@@ -285,8 +287,9 @@ def test_massless_rotations_are_condensed() -> None:
     condensed = K[np.ix_(t, t)] - K[np.ix_(t, w)] @ np.linalg.solve(
         K[np.ix_(w, w)], K[np.ix_(w, t)]
     )
-    exact = np.sqrt(scipy.linalg.eigh(condensed, M[np.ix_(t, t)], eigvals_only=True)[:6])
-    np.testing.assert_allclose(omega(modal), exact, rtol=1e-8)
+    exact = np.sqrt(scipy.linalg.eigh(condensed, M[np.ix_(t, t)], eigvals_only=True)[:count])
+    # the lowest stiffness is 1e-8 of the entries on 150 elements, 1e-4 on ten
+    np.testing.assert_allclose(omega(modal), exact, rtol=1e-6 if elements > 10 else 1e-8)
 
 
 def test_masses_on_nodes_take_part_where_asked() -> None:
@@ -510,8 +513,18 @@ def test_stiffness_of_a_rigid_motion_is_judged_by_the_first_mode(sign: float) ->
             modal_body(spoiled, ends(model), "cantilever", 2)
 
 
-@pytest.mark.parametrize("elements", [12, 60, 200])
-@pytest.mark.parametrize("boundary", ["cantilever", "free_free", "craig_bampton"])
+@pytest.mark.parametrize(
+    ("elements", "boundary"),
+    [
+        (12, "cantilever"),
+        (12, "free_free"),
+        (12, "craig_bampton"),
+        (60, "cantilever"),
+        (60, "free_free"),
+        (60, "craig_bampton"),
+        (200, "free_free"),
+    ],
+)
 def test_negative_stiffness_of_one_mode_is_refused_on_any_mesh(
     elements: int, boundary: str
 ) -> None:
