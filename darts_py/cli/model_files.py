@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from darts_py.errors import ArgumentError
+from darts_py.cli.output_file import require_room, write_whole
 
 if TYPE_CHECKING:
     from darts_py.urdf import Imported, Note
@@ -48,7 +46,7 @@ def import_model(
     """Turn a URDF robot into a model file; say what has no meaning here."""
     from darts_py.urdf import Options, import_urdf
 
-    _require_room(output, force)
+    require_room(output, force)
     robot = import_urdf(
         file,
         Options(
@@ -74,7 +72,7 @@ def export_model(
     from darts_py.spec import find_model, load_tree
     from darts_py.urdf import export_urdf
 
-    _require_room(output, force)
+    require_room(output, force)
     written = export_urdf(load_tree(model), find_model(model), output)
     _write(written.text, output)
     _print_notes(written.notes)
@@ -82,31 +80,11 @@ def export_model(
     _say(f"{where}: {written.n_links} links, {written.n_joints} joints")
 
 
-def _require_room(output: Path | None, force: bool) -> None:
-    if output is not None and output.exists() and not force:
-        got, hint = f"{output}, which exists", "--force overwrites it"
-        raise ArgumentError("--output", got=got, expected="a new file", hint=hint)
-
-
 def _write(text: str, output: Path | None) -> None:
-    """Write the whole file or nothing."""
     if output is None:
         sys.stdout.write(text)
-        return
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=output.parent, delete=False) as stream:
-            stream.write(text.encode())
-        os.chmod(stream.name, 0o666 & ~_umask())
-        os.replace(stream.name, output)
-    except OSError as error:
-        got = f"{output}: {error.strerror}"
-        raise ArgumentError("--output", got=got, expected="a place to write to") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    else:
+        write_whole(text.encode(), output)
 
 
 def _print_notes(notes: Sequence[Note]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...],
 ClosureMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
 
 
-class Frames(Spec):
+class Frames(Spec, ABC):
     """The two frames a closure ties: A on one body, B on another."""
 
     description: str = ""
@@ -57,9 +58,9 @@ class Frames(Spec):
     b_offset_m: Vector3 = Field(ZERO, description="from the node to B, axes of its body")
     b_rotation: Rotation | None = Field(None, description="B axes in the axes of its body")
 
+    @abstractmethod
     def directions(self) -> np.ndarray:
         """Return the constrained directions S (6, r), B axes."""
-        raise NotImplementedError
 
 
 class BallClosure(Frames):

@@ -6,6 +6,7 @@ stages of a compound joint.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -44,16 +45,16 @@ def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...],
 JointMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
 
 
-class Motion(Spec):
+class Motion(Spec, ABC):
     """What a joint lets its child do."""
 
+    @abstractmethod
     def as_stages(self) -> Stages:
         """Return the stages, from the parent outward; inadmissible ones raise ModelError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def as_passives(self) -> list[Passive]:
         """Return the passive elements of each speed."""
-        raise NotImplementedError
 
 
 class Fixed(Motion):
