@@ -86,7 +86,17 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Motion.spline([0.0, 1.0], [1.0]), "values"),
     (lambda: Motion.spline([0.0, 1.0], [1.0, math.nan]), "values"),
     (lambda: Motion.spline([0.0, 1.0], [1.0, 2.0], of="jerk"), "of"),
+    (lambda: Motion.spline(3.0, 4.0), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline([[0.0, 1.0], [2.0]], [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline("ab", [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline(None, [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
     (lambda: Motion.constant(math.inf), "acceleration"),
+    (lambda: Motion.constant("fast"), "acceleration"),  # type: ignore[arg-type]
+    (lambda: Motion.constant(1.0)("now"), "time_s"),  # type: ignore[arg-type]
+    (lambda: Motion.constant(1.0)(math.nan), "time_s"),
+    (lambda: Motion.function(3.0, 0.0, 1.0), "function"),  # type: ignore[arg-type]
+    (lambda: Motion.function(math.sin, 0.0, 1.0, tolerance=0.0), "tolerance"),
+    (lambda: Motion.function(math.sin, 0.0, 1.0, tolerance="low"), "tolerance"),  # type: ignore[arg-type]
     (lambda: Motion.function(math.sin, 1.0, 1.0), "end_s"),
     (lambda: Motion.function(lambda t: math.nan, 0.0, 1.0), "function"),
     (lambda: Motion.function(lambda t: "x", 0.0, 1.0), "function"),  # type: ignore[arg-type, return-value]
@@ -218,8 +228,9 @@ def test_refusals_of_a_plant(satellite: darts_py.Spacecraft) -> None:
         plant.prescribe(name + "_rat", Motion.constant(0.0))
     with pytest.raises(ArgumentError, match="a Motion"):
         plant.prescribe(name, 0.1)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="prescribed motion"):
-        plant.release(name)
+    for call in (plant.release, plant.required_force):
+        with pytest.raises(ArgumentError, match="prescribed motion: none"):
+            call(name)
     plant.prescribe(name, Motion.constant(0.0))
     with pytest.raises(ArgumentError, match="release"):
         plant.lock(joint)
