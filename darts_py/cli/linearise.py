@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from darts_py.errors import ArgumentError
+from darts_py.cli.output_file import require_room, write_whole
 
 if TYPE_CHECKING:
     from darts_py.linear import LinearModel
@@ -39,17 +39,19 @@ def linearise(
         typer.Option(metavar="NAME", help="coordinate, speed or body.node.px..., with *; repeat"),
     ] = None,
     terms: Annotated[str, typer.Option(help="rl | crl: velocity products")] = "rl",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace the file")] = False,
 ) -> None:
-    """Linearise a model about a state and write A, B, C, D with their names."""
+    """Linearise a model about a state and write A, B, C, D with their names, and its modes."""
     import warnings
 
     from darts_py.cli.state_file import State, assign, read_state
     from darts_py.linear import LinearisationWarning
     from darts_py.linear import linearise as linear_model
-    from darts_py.linear.export import require_ending
+    from darts_py.linear.export import encoded, require_ending
     from darts_py.loading import load_model
 
-    place = require_ending(out)  # before any work
+    place = require_ending(out)
+    require_room("-o", place, overwrite, "--overwrite")  # before any work
     model = load_model(file)
     state = State(model)
     if state_file is not None:
@@ -68,11 +70,7 @@ def linearise(
         )
     for warning in caught:
         print(f"darts linearise: {warning.message}", file=sys.stderr)
-    try:
-        linear.save(place)
-    except OSError as error:
-        got = error.strerror or "an error"
-        raise ArgumentError(f"-o {out}", got=got, expected="a file to write") from None
+    write_whole("-o", place, encoded(linear, place))
     _report(linear, out)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from darts_py.errors import ArgumentError
+from darts_py.cli.output_file import require_room, write_whole
 
 if TYPE_CHECKING:
     from darts_py.urdf import Imported, Note
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="write here; default: stdout")
 ]
-Force = Annotated[bool, typer.Option("--force", help="overwrite the output file")]
+Force = Annotated[bool, typer.Option("--force", "--overwrite", help="overwrite the output file")]
 
 
 def import_model(
@@ -83,30 +81,15 @@ def export_model(
 
 
 def _require_room(output: Path | None, force: bool) -> None:
-    if output is not None and output.exists() and not force:
-        got, hint = f"{output}, which exists", "--force overwrites it"
-        raise ArgumentError("--output", got=got, expected="a new file", hint=hint)
+    if output is not None:
+        require_room("--output", output, force, "--force")
 
 
 def _write(text: str, output: Path | None) -> None:
-    """Write the whole file or nothing."""
     if output is None:
         sys.stdout.write(text)
-        return
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=output.parent, delete=False) as stream:
-            stream.write(text.encode())
-        os.chmod(stream.name, 0o666 & ~_umask())
-        os.replace(stream.name, output)
-    except OSError as error:
-        got = f"{output}: {error.strerror}"
-        raise ArgumentError("--output", got=got, expected="a place to write to") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    else:
+        write_whole("--output", output, text.encode())
 
 
 def _print_notes(notes: Sequence[Note]) -> None:

@@ -99,7 +99,7 @@ def test_faulty_state_files_are_usage_errors(
         (["-o", "m.npz", "--force", "elbow.angle=1"], "did you mean"),
         (["-o", "m.npz", "--state", "none.json"], "expected a file"),
         (["-o", "m.npz", "--inputs", "elbow.angl_rate"], "did you mean"),
-        (["-o", "no/such/folder/m.npz"], "expected a file to write"),
+        (["-o", "no/such/folder/m.npz"], "there is no folder no/such/folder"),
     ],
 )
 def test_refusals(
@@ -109,6 +109,19 @@ def test_refusals(
     result = runner.invoke(app, ["linearise", "double_pendulum", *args])
     assert result.exit_code == 2, result.output
     assert message in result.stderr
+
+
+def test_files_are_not_overwritten_unasked(runner: CliRunner, tmp_path: Path) -> None:
+    out = tmp_path / "m.mat"
+    out.write_bytes(b"mine")
+    command = ["linearise", "double_pendulum", "-o", str(out)]
+    refused = runner.invoke(app, command)
+    assert refused.exit_code == 2
+    assert "which exists, expected a new file (--overwrite overwrites it)" in refused.stderr
+    assert out.read_bytes() == b"mine"
+    assert runner.invoke(app, [*command, "--overwrite"]).exit_code == 0
+    assert loadmat(out)["A"].shape == (4, 4)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.mat"]
 
 
 # -- darts model show ---------------------------------------------------------------------------
