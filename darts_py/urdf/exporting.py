@@ -138,7 +138,7 @@ class _Exporter:
         """Write every named point as a massless link on a fixed joint."""
         frame = self._link_frame(i)
         for node in body.nodes:
-            place = Frame(np.eye(3), node.r).seen_from(frame)
+            place = Frame(node.R, node.r).seen_from(frame)
             if node.name == "origin" and place.is_identity:
                 continue
             taken = node.name in self.taken or node.name == "origin"

@@ -107,12 +107,13 @@ def _read(file: Path) -> bytes:
 
 
 def _plan(robot: Robot, root: Element, options: Options, log: Log) -> Plan | None:
-    """Judge the whole as far as its parts were read; a part that is missing hides the rest."""
+    """Judge the whole as far as its parts were read: only what a faulty part decides waits."""
     sound = not log.faults
-    counts = len(robot.links), len(robot.joints)
-    if counts != (len(root.all("link")), len(root.all("joint"))):
-        return None
-    topology = read_topology(robot, log)
+    named = {element.attributes.get("name", "").strip() for element in root.all("link")}
+    complete = named == set(robot.links) and len(robot.joints) == len(root.all("joint"))
+    topology = read_topology(robot, complete, log)
+    if options.merge and (topology is None or not sound):
+        return None  # what is joined rigidly is not known, so its inertia is not either
     base = options.base or ("" if topology is None else usual_base(robot, topology, log))
     if topology is not None and options.merge:
         robot = merge_fixed(robot, topology)
