@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from darts_py.cli.output_file import require_room, write_whole
+from darts_py.cli.state_file import ForceOption, SetOption, State, assigned, read_state
 
 if TYPE_CHECKING:
     from darts_py.linear import LinearModel
@@ -22,14 +23,8 @@ def linearise(
         str | None,
         typer.Option("--state", metavar="FILE", help="JSON with q, u, tau; default: neutral"),
     ] = None,
-    initial: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="a coordinate or speed; repeat"),
-    ] = None,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEED=VALUE", help="generalized force on the reference; repeat"),
-    ] = None,
+    initial: SetOption = None,
+    force: ForceOption = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="speed or body.node.fx..mz, with *; repeat"),
@@ -44,7 +39,6 @@ def linearise(
     """Linearise a model about a state and write A, B, C, D with their names, and its modes."""
     import warnings
 
-    from darts_py.cli.state_file import State, assign, read_state
     from darts_py.linear import LinearisationWarning
     from darts_py.linear import linearise as linear_model
     from darts_py.linear.export import encoded, require_ending
@@ -56,10 +50,7 @@ def linearise(
     state = State(model)
     if state_file is not None:
         read_state(state, state_file)
-    for text in initial or []:
-        assign(state, "--set", text)
-    for text in force or []:
-        assign(state, "--force", text)
+    assigned(state, initial, force)
     note = state.close()
     if note:
         print(f"darts linearise: {note}", file=sys.stderr)

@@ -7,7 +7,9 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from darts_py.errors import ArgumentError
 
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
     from darts_py.multibody.spacecraft import Spacecraft
 
 LAYOUT = '{"q": [...], "u": [...], "tau": [...]} or {"set": {name: value}, "tau": {speed: value}}'
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="a coordinate or speed; repeat"),
+]
+ForceOption = Annotated[
+    list[str] | None,
+    typer.Option("--force", metavar="SPEED=VALUE", help="generalized force, held; repeat"),
+]
 
 SAME = 1e-6  # m or rad: a state that is closed by moving less was closed
 
@@ -81,12 +92,21 @@ def find_name(what: str, name: str, names: Sequence[str]) -> int:
                         hint="did you mean " + ", ".join(close) + "?")  # fmt: skip
 
 
-def assign(state: State, option: str, text: str) -> None:
-    """Carry out one NAME=VALUE of --set or --force."""
+def assigned(state: State, values: list[str] | None, forces: list[str] | None) -> State:
+    """Carry out every NAME=VALUE of --set and of --force."""
+    for text in values or []:
+        state.set("--set", *_parted("--set", text))
+    for text in forces or []:
+        state.set_force("--force", *_parted("--force", text))
+    return state
+
+
+def _parted(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals:
-        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER")
-    (state.set_force if option == "--force" else state.set)(option, name.strip(), value)
+    if not equals or not name.strip():
+        hint = "for example drive.angle=0.1"
+        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER", hint=hint)
+    return name.strip(), value
 
 
 def read_state(state: State, file: str) -> None:

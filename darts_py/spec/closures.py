@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Len
-from pydantic import AfterValidator, Field, Strict, Tag
+from pydantic import Field, Strict, Tag
 from typing_extensions import override
 
-from darts_py.errors import ModelError
 from darts_py.multibody import closure_types
 from darts_py.spec.bodies import ZERO
-from darts_py.spec.fields import Axis, Spec, Vector, Vector3, by_type, refuse
+from darts_py.spec.fields import Axis, Spec, Vector, Vector3, by_type
+from darts_py.spec.maps import admissible
 from darts_py.spec.rotation import Rotation
 
 CLOSURE_TYPES = (
@@ -28,23 +29,12 @@ CLOSURE_TYPES = (
 )
 
 
-def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    """Refuse a map at its own place, whatever else is wrong with the closure."""
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1 or max(lengths) > 6:
-        refuse(f"rows of length {sorted(lengths)}", "six rows of one length, 1 to 6")
-    try:
-        closure_types.constrained_map(np.array(rows))
-    except ModelError as error:
-        fault = error.faults[0]
-        refuse(fault.got, fault.expected, fault.hint)
-    return rows
+ClosureMap = Annotated[
+    tuple[Vector, ...], Strict(False), Len(6, 6), admissible(closure_types.constrained_map)
+]
 
 
-ClosureMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
-
-
-class Frames(Spec):
+class Frames(Spec, ABC):
     """The two frames a closure ties: A on one body, B on another."""
 
     description: str = ""
@@ -57,9 +47,9 @@ class Frames(Spec):
     b_offset_m: Vector3 = Field(ZERO, description="from the node to B, axes of its body")
     b_rotation: Rotation | None = Field(None, description="B axes in the axes of its body")
 
+    @abstractmethod
     def directions(self) -> np.ndarray:
         """Return the constrained directions S (6, r), B axes."""
-        raise NotImplementedError
 
 
 class BallClosure(Frames):
