@@ -91,7 +91,6 @@ def _fill_directions(row: Array, S: Array) -> None:
     n_turns = int(turns.sum())
     row["S"][:n] = S.T
     row["turn"] = {2: TURN_AXIS, 3: TURN_ALL}.get(n_turns, TURN_FREE)
-    row["slides"] = int(slides.sum() < 3)
     row["holds"][:n] = slides | (turns & (n_turns > 1))
     if n_turns == 2:
         axis = np.cross(*S[:3, turns].T)

@@ -88,8 +88,8 @@ def _push(m, w, c, r, n, f):
     closure, frame = m.closure[c], w.loop.frame[c]
     a, b, r_a, r_b = closure.body_a, closure.body_b, vec3(frame.r_a), vec3(frame.r_b)
     n, f = times(mat9(frame.R_B), n), times(mat9(frame.R_B), f)
-    n_a, n_b = shift_force(r_a, n, f), shift_force(r_a if closure.slides else r_b, n, f)
-    n_b, f_b = scale(-1.0, n_b), scale(-1.0, f)
+    n_a = shift_force(r_a, n, f)
+    n_b, f_b = scale(-1.0, n_a), scale(-1.0, f)  # on one line: momentum is kept
     _put_force(n_a, f, w.loop.column, r)
     _put_force(n_b, f_b, w.loop.column[6:], r)
     _bend(m, w, a, closure.hook_a, r_a, n_a, f, r)

@@ -136,7 +136,8 @@ def measure_loop(m, w, c, u, conserving):
     """Write a closure's frames, its velocity error, and the velocity products of its gap.
 
     w = R_B^T (w_a - w_b), v = R_B^T (v_a - v_b - w_b x P), P from B to A; both are
-    differentiated with B's axes turning at its body's rate. Where A cannot slide P is zero.
+    differentiated with B's axes turning at its body's rate. P is that of the poses: where bodies
+    are bent it is not zero even if A cannot slide, and rigid motion must not move the gap.
     """
     closure, loop = m.closure[c], w.loop
     a, b, x_a, x_b = closure.body_a, closure.body_b, vec3(closure.x_a), vec3(closure.x_b)
@@ -145,7 +146,7 @@ def measure_loop(m, w, c, u, conserving):
     C = product_t(R_B, mat9(link_a.R))
     r_a = add(vec3(link_a.r), times(mat9(link_a.R), x_a))
     r_b = add(vec3(link_b.r), times(mat9(link_b.R), x_b))
-    p = times_t(R_B, sub(r_a, r_b)) if closure.slides else ZERO
+    p = times_t(R_B, sub(r_a, r_b))
     frame = loop.frame[c]
     put(R_B, frame.R_B)
     put(C, frame.C_a)
@@ -163,12 +164,11 @@ def measure_loop(m, w, c, u, conserving):
         v_rel = sub(drift, cross(wb, p))
         aw = sub(sub(caw, cbw), cross(rate, w_rel))
         av = sub(sub(sub(cav, cbv), cross(cbw, p)), cross(rate, v_rel))
-    if closure.slides:
-        if conserving:  # P follows the poses
-            da = add(tail3(link_a.V), cross(vec3(link_a.V), r_a))
-            db = add(tail3(link_b.V), cross(vec3(link_b.V), r_b))
-            drift = times_t(R_B, sub(da, db))
-        av = sub(av, cross(wb, drift))
+    if conserving:  # P follows the poses
+        da = add(tail3(link_a.V), cross(vec3(link_a.V), r_a))
+        db = add(tail3(link_b.V), cross(vec3(link_b.V), r_b))
+        drift = times_t(R_B, sub(da, db))
+    av = sub(av, cross(wb, drift))
     for r in range(closure.n_rows):
         S = closure.S[r]
         loop.row[RATE, closure.row_first + r] = dot(vec3(S), w_rel) + dot(tail3(S), v_rel)

@@ -176,7 +176,6 @@ CLOSURE = np.dtype(
         ("hook_b", I),
         ("grounded", I),  # 1: loops pass through the ground (the same for all closures)
         ("turn", I),  # TURN_*: which rotations are held
-        ("slides", I),  # 1: A may move along B
         ("S", D, (6, 6)),  # constrained directions, B axes, one per row
         ("holds", I, 6),  # 1: the row holds positions too (0: it mixes rotation and translation)
         ("axis", D, 3),  # TURN_AXIS: the free axis, B axes
@@ -281,7 +280,7 @@ LOOP = np.dtype(
         ("C_a", D, 9),  # axes of A's body to B axes
         ("r_a", D, 3),  # reference origin to A, reference axes
         ("r_b", D, 3),
-        ("p", D, 3),  # B to A, B axes; zero where A cannot slide
+        ("p", D, 3),  # B to A, B axes
     ],
     align=True,
 )

@@ -354,6 +354,27 @@ def test_loads_do_no_work_and_balance(kind: str, terms: str) -> None:
     assert_close(again, tau, RTOL * max(1.0, np.abs(missing).max()), "balance")
 
 
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_rigid_motion_leaves_every_gap_alone(kind: str) -> None:
+    """J is blind to motion of the spacecraft as a whole: closure forces keep its momentum.
+
+    The state is bent and its loop open: forces on two different lines would turn the whole.
+    """
+    rng = np.random.default_rng([75, list(CLOSURES).index(kind)])
+    tree = _loose(rng, 5, flexible=1.0, n_roots=1)
+    a, b = rng.choice(len(tree.bodies), size=2, replace=False)
+    tree = with_closures(rng, tree, kind, ends=(int(a), int(b)))
+    (root,) = (i for i, joint in enumerate(tree.joints) if joint.parent == GROUND)
+    twin = LoopTwin(tree)
+    rigid = twin.beta[root]
+    assert tree.joints[root].kind == "free"
+    for _ in range(3):
+        q, _ = random_state(tree, rng)
+        J = darts_py.closure_jacobian(Spacecraft(tree), q)
+        assert np.abs(J).max() > 0.1
+        np.testing.assert_allclose(J[:, rigid], 0.0, atol=1e-13 * np.abs(J).max())
+
+
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_acceleration_keeps_the_velocity_closed(kind: str, terms: str) -> None:

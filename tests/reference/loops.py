@@ -65,14 +65,13 @@ class LoopTwin(Twin):
         """Return S^T [w; v] of all closures for poses whose imaginary part is their change.
 
         v is the velocity of A's origin as seen from B, v_a - v_b - w_b x d with d from B to A.
-        Where all three translations are held the origins coincide, and d is zero: also where
-        the frozen geometry holds them apart by the deformation it does not show.
+        The frozen geometry holds the origins apart by the deformation it does not show.
         """
         bodies, out = self.body_poses(x), []
         for closure in self.tree.closures:
             A, B = (self.side_pose(closure, side, x, bodies) for side in "ab")
             V_a, V_b = world_rates(A), world_rates(B)
-            d = (A[..., :3, 3] - B[..., :3, 3]).real * slides(closure)
+            d = (A[..., :3, 3] - B[..., :3, 3]).real
             v = V_a[..., 3:] - V_b[..., 3:] - np.cross(V_b[..., :3], d)
             R = B[..., :3, :3].real
             pair = [np.einsum("...ji,...j->...i", R, y) for y in (V_a[..., :3] - V_b[..., :3], v)]
@@ -137,9 +136,9 @@ class LoopTwin(Twin):
         """Differentiate S^T R_B^T [w_a - w_b; v_a - v_b - w_b x d], B carried by its body."""
         r_a, _, V_a, A_a, _ = motions[closure.name, "a"]
         r_b, R_b, V_b, A_b, w = motions[closure.name, "b"]
-        V, A, d = V_a - V_b, A_a - A_b, (r_a - r_b) * slides(closure)
+        V, A, d = V_a - V_b, A_a - A_b, r_a - r_b
         turn = A[:3] - np.cross(w, V[:3])
-        slide = A[3:] - np.cross(A_b[:3], d) - np.cross(V_b[:3], V[3:] * slides(closure))
+        slide = A[3:] - np.cross(A_b[:3], d) - np.cross(V_b[:3], V[3:])
         slide -= np.cross(w, V[3:] - np.cross(V_b[:3], d))
         return closure.S.T @ turned(R_b.T, np.r_[turn, slide])
 
@@ -187,8 +186,7 @@ class LoopTwin(Twin):
     def closure_forces(self, q: Array, multipliers: Array) -> dict[str, Array]:
         """Return the closures' wrenches as forces on nodes, about the node, body axes.
 
-        The wrench acts at A's origin on A, and on B as if attached to it, with opposite sign;
-        where A's origin is B's, at B's.
+        The wrench acts at A's origin on A, and on B as if attached to it, with opposite sign.
         """
         x = self.rest(q)
         bodies = self.body_poses(x)
@@ -202,17 +200,11 @@ class LoopTwin(Twin):
                 if body == GROUND:
                     continue
                 at_node = bodies[body] @ node_pose(self.tree.bodies[body], node, x[self.eta[body]])
-                point = A if side == "a" or slides(closure) else B
-                load = shift(point[:3, 3] - at_node[:3, 3]).T @ turned(B[:3, :3], sign * wrench)
+                load = shift(A[:3, 3] - at_node[:3, 3]).T @ turned(B[:3, :3], sign * wrench)
                 name = f"{self.tree.bodies[body].name}.{self.tree.bodies[body].nodes[node].name}"
                 load = turned(at_node[:3, :3].T, load)
                 out[name] = out.get(name, np.zeros(6)) + load
         return out
-
-
-def slides(closure: Closure) -> bool:
-    """Tell whether A's origin may leave B's."""
-    return int(np.sum(np.all(closure.S[:3] == 0.0, axis=0))) < 3
 
 
 def turn_error(closure: Closure, R: Array) -> Array:
