@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from darts_py.linear.derivative import derivative
-from darts_py.linear.freedoms import Freedoms, find_freedoms, moved
+from darts_py.linear.freedoms import Freedoms, find_freedoms, rate_matrix
+from darts_py.linear.loop_flow import bends, corrected_flow, moved
 from darts_py.linear.outputs import NodeOutputs
 from darts_py.linear.reference import Reference
 from darts_py.linear.steps import coordinate_steps, speed_steps
@@ -36,6 +37,7 @@ class Field:
     nodes: NodeOutputs
     directions: list[tuple[Array, Array]]  # (d delta, du), each (n_speeds,), one per state
     scales: Array  # largest step along each direction                             (n_states,)
+    steps: Array  # large step of each local coordinate                            (n_speeds,)
 
     @staticmethod
     def at(ref: Reference, nodes: NodeOutputs) -> Field:
@@ -53,13 +55,20 @@ class Field:
             )
             for delta, du in directions
         ]
-        return Field(ref, freedoms, nodes, directions, np.array(scales))
+        return Field(ref, freedoms, nodes, directions, np.array(scales), steps)
 
     def value(self, q: Array, u: Array) -> Array:
         """Return rates of the local coordinates around q, accelerations, and node outputs."""
         udot = self.reference.accelerations(q, u)
-        rates = self.reference.rates(q, u)
-        return np.concatenate([rates, udot, self.nodes.sample(q, u, udot)])
+        return np.concatenate([*self.flow(q, u, udot), self.nodes.sample(q, u, udot)])
+
+    def flow(self, q: Array, u: Array, udot: Array) -> tuple[Array, Array]:
+        """Return the rates of the local coordinates around q and of the speeds."""
+        model, rates = self.reference.model, self.reference.rates(q, u)
+        if not bends(model):
+            return rates, udot
+        Gamma = rate_matrix(model, q)
+        return corrected_flow(model, q, u, (rates, udot), Gamma, self.steps)
 
     def jacobian(self) -> Jacobian:
         """Return the derivatives of `value` by the states."""

@@ -77,7 +77,7 @@ def linearise(
     chosen = [channels[name] for name in output_names]
     field = Field.at(reference, node_outputs(reference.model, terms, chosen))
     freedoms, jacobian = field.freedoms, field.jacobian()
-    A = _state_matrix(reference, freedoms, jacobian)
+    A = _state_matrix(field, jacobian)
     mass, response = _response(reference, freedoms, input_names)
     C, D, y = OutputRows(field.nodes, freedoms, jacobian.samples, response, reference).all(chosen)
     return LinearModel(
@@ -120,9 +120,10 @@ def _body_mass(ref: Reference, freedoms: Freedoms) -> Array:
     return np.einsum("ji,bjk,kl->bil", N, body_mass_matrices(ref.model, ref.q), N)
 
 
-def _state_matrix(ref: Reference, freedoms: Freedoms, jacobian: Jacobian) -> Array:
+def _state_matrix(field: Field, jacobian: Jacobian) -> Array:
     """Return A: independent rows of the field's Jacobian, seen from the moving reference."""
-    fd, w = freedoms.delta.size, ref.rates(ref.q, ref.u)
+    ref, freedoms = field.reference, field.freedoms
+    fd, w = freedoms.delta.size, field.flow(ref.q, ref.u, ref.udot)[0]
     rates = jacobian.rates.copy()
     for stage in ref.model.arrays.stage:
         if stage["kind"] >= BALL:  # delta' = dw - w x delta

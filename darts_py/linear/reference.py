@@ -8,7 +8,8 @@ import numpy as np
 
 from darts_py import dynamics
 from darts_py.dynamics import SPEED_HINT, Forces, vector
-from darts_py.linear.freedoms import moved, require_closed_loops, without_redundant_rows
+from darts_py.linear.freedoms import require_closed_loops, without_redundant_rows
+from darts_py.linear.loop_flow import moved
 from darts_py.linear.stops import Engaged, without_idle_stops
 from darts_py.multibody import charts
 from darts_py.multibody.model import Array
