@@ -24,7 +24,7 @@ from scipy import linalg
 from darts_py import loops
 from darts_py.errors import ArgumentError
 from darts_py.linear.loop_flow import bends, gap_slopes, holding_rows, turned_rows
-from darts_py.linear.names import held_speeds, is_mode
+from darts_py.linear.names import held_displacements, held_speeds, is_mode
 from darts_py.multibody import charts
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
@@ -56,14 +56,14 @@ def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedo
         steps: size of a large step of each local coordinate (n_speeds,).
     """
     Gamma = rate_matrix(model, q)
-    free = np.flatnonzero(~held_speeds(model))
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
     if not model.tree.closures:
-        N = np.eye(model.n_speeds)[:, free]
-        return Freedoms(free, free, Gamma, N, N, np.zeros(N.shape), 0)
+        Nu, Nd = (np.eye(model.n_speeds)[:, kept] for kept in (free, loose))
+        return Freedoms(loose, free, Gamma, Nd, Nu, np.zeros(Nd.shape), 0)
     J, modal = loops.closure_jacobian(model, q), is_mode(model)
     last = np.concatenate([np.flatnonzero(kind)[::-1] for kind in (~modal, modal)])
     speed, Nu = _independent(J, free, last)
-    delta, Nd = _independent(_gap_rows(model, q, J, Gamma, steps), free, last)
+    delta, Nd = _independent(_gap_rows(model, q, J, Gamma, steps), loose, last)
     L = np.zeros(Nd.shape)
     if np.any(u):
         dependent = np.setdiff1d(free, speed)

@@ -13,6 +13,8 @@ the cross product). Other coordinates are their own local ones: delta' = d(Gamma
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy import linalg
 
@@ -45,6 +47,7 @@ def linearise(
     *,
     forces: Forces = None,
     terms: str = "rl",
+    prescribed: Mapping[str, float] | None = None,
     inputs: Names = None,
     outputs: Names = None,
 ) -> LinearModel:
@@ -61,6 +64,9 @@ def linearise(
         tau: generalized forces (n_speeds,) that act on the reference, zero if left out.
         forces: {"body.node": [moment; force]} on the reference, body axes about the node.
         terms: velocity products, "rl" or "crl".
+        prescribed: {speed name: acceleration} of joints or modes that move as told, whatever acts
+            on them. Motions that the plant of a `plant.model` prescribes count without being
+            named; their accelerations are taken as zero unless named.
         inputs: names of speeds (generalized forces on them) or "body.node.fx" ... "mz";
             patterns with * are allowed. Default: all joint speeds.
         outputs: names of local coordinates, of speeds, or "body.node.px" (position), "rx"
@@ -70,7 +76,8 @@ def linearise(
     Returns:
         A, B, C, D with names, the reference, modes and exports; see `LinearModel`.
     """
-    reference = find_reference(model, q, u, tau, forces, terms)
+    reference = find_reference(model, q, u, tau, forces, terms, prescribed)
+    model = reference.model
     channels = output_catalogue(model)
     input_names = choose("inputs", inputs, default_inputs(model), input_catalogue(model))
     output_names = choose("outputs", outputs, default_outputs(model), list(channels))

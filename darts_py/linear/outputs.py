@@ -26,6 +26,7 @@ from darts_py.linear.names import (
     POSITION,
     ROTATION,
     VELOCITY,
+    held_displacements,
     held_speeds,
     local_names,
 )
@@ -52,9 +53,9 @@ _KINDS = (
 
 def output_catalogue(model: Spacecraft) -> dict[str, Channel]:
     """Return every output by its name; locked joints have none."""
-    free = np.flatnonzero(~held_speeds(model))
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
     names = local_names(model)
-    channels = {names[j]: Channel("delta", int(j)) for j in free}
+    channels = {names[j]: Channel("delta", int(j)) for j in loose}
     channels |= {model.speed_names[j]: Channel("speed", int(j)) for j in free}
     for node in model.node_index:
         for words, kind in _KINDS:
@@ -65,9 +66,9 @@ def output_catalogue(model: Spacecraft) -> dict[str, Channel]:
 
 def default_outputs(model: Spacecraft) -> list[str]:
     """Return the outputs where none are chosen: all local coordinates, then all speeds."""
-    free = np.flatnonzero(~held_speeds(model))
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
     names = local_names(model)
-    return [names[j] for j in free] + [model.speed_names[j] for j in free]
+    return [names[j] for j in loose] + [model.speed_names[j] for j in free]
 
 
 @dataclass(frozen=True)
