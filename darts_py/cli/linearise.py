@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from darts_py.cli.output_file import require_room, write_whole
-from darts_py.cli.state_file import ForceOption, SetOption, State, assigned, read_state
+from darts_py.cli.state_file import (
+    ForceOption,
+    SetOption,
+    State,
+    assigned,
+    named_numbers,
+    read_state,
+)
 
 if TYPE_CHECKING:
     from darts_py.linear import LinearModel
@@ -25,6 +32,10 @@ def linearise(
     ] = None,
     initial: SetOption = None,
     force: ForceOption = None,
+    prescribe: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEED=ACCELERATION", help="a speed that moves as told; repeat"),
+    ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="speed or body.node.fx..mz, with *; repeat"),
@@ -57,7 +68,14 @@ def linearise(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinearisationWarning)
         linear = linear_model(
-            model, state.q, state.u, state.tau, terms=terms, inputs=inputs, outputs=outputs
+            model,
+            state.q,
+            state.u,
+            state.tau,
+            terms=terms,
+            prescribed=named_numbers("--prescribe", prescribe),
+            inputs=inputs,
+            outputs=outputs,
         )
     for warning in caught:
         print(f"darts linearise: {warning.message}", file=sys.stderr)

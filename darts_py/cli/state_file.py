@@ -101,6 +101,12 @@ def assigned(state: State, values: list[str] | None, forces: list[str] | None) -
     return state
 
 
+def named_numbers(option: str, texts: list[str] | None) -> dict[str, float]:
+    """Return every NAME=VALUE of an option as a mapping."""
+    pairs = [_parted(option, text) for text in texts or []]
+    return {name: _number(f"{option} {name}", value) for name, value in pairs}
+
+
 def _parted(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():

@@ -277,15 +277,15 @@ def test_prescribed_quasi_speed_holds_no_angle() -> None:
     linear = linearise(model, model.neutral(), u, prescribed={"base.wx": 0.0})
     assert "base.wx" not in linear.state_names
     assert "base.rot_x" in linear.state_names
-    row = dict(
-        zip(linear.state_names, linear.A[linear.state_names.index("base.rot_x")], strict=True)
-    )
-    assert row["base.rot_y"] == pytest.approx(u[2], rel=1e-12)  # -(w x d)_x = wz dy - wy dz
-    assert row["base.rot_z"] == pytest.approx(-u[1], rel=1e-12)
+
+    def entry(row: str, column: str) -> float:
+        return linear.A[linear.state_names.index(row), linear.state_names.index(column)]
+
+    assert entry("base.rot_x", "base.rot_y") == pytest.approx(u[2], rel=1e-12)  # -(w x d)_x
+    assert entry("base.rot_x", "base.rot_z") == pytest.approx(-u[1], rel=1e-12)
     # Euler's equations about y and z: Jy wy' = (Jz - Jx) wz wx, with wx held
-    rate = dict(zip(linear.state_names, linear.A[linear.state_names.index("base.wy")], strict=True))
-    assert rate["base.wz"] == pytest.approx((4.0 - 2.0) * u[0] / 3.0, rel=1e-10)
-    assert rate["base.wy"] == pytest.approx(0.0, abs=1e-12)
+    assert entry("base.wy", "base.wz") == pytest.approx((4.0 - 2.0) * u[0] / 3.0, rel=1e-10)
+    assert entry("base.wy", "base.wy") == pytest.approx(0.0, abs=1e-12)
     every = dict.fromkeys(model.speed_names, 0.0)
     assert linearise(model, model.neutral(), u, prescribed=every).A.shape == (0, 0)
 
@@ -349,6 +349,14 @@ def test_stop_that_lets_go_does_not_count() -> None:
     model = pendulum(M, L, G, **STOPS)
     linear = linearise(model, np.array([0.11]), np.array([-1.0]))
     assert np.allclose(linear.A[1], [-G / L * math.cos(0.11), 0.0], rtol=1e-9, atol=1e-12)
+
+
+def test_stop_on_the_point_of_letting_go_warns() -> None:
+    """k depth + c rate = 0: it pushes on one side and is gone on the other."""
+    model = pendulum(M, L, G, **STOPS)
+    with pytest.warns(LinearisationWarning, match="about to let go"):
+        linear = linearise(model, np.array([0.14]), np.array([-1.0]))
+    assert np.allclose(linear.A[1], [-G / L * math.cos(0.14), 0.0], rtol=1e-9, atol=1e-12)
 
 
 def test_edge_of_a_stop_warns() -> None:
