@@ -19,6 +19,9 @@ from darts_py.multibody.hybrid import mark_given, without_given
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
 
+COARSE = 1e-3  # rad or m: where numbers are further apart than this, steps are lost in rounding
+LARGEST = 1e100  # beyond it products of accelerations leave the range of a double
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -63,7 +66,22 @@ def find_reference(
     smooth, engaged = without_idle_stops(model, q, chart_rates(model, q, u))
     smooth = without_redundant_rows(_marked(smooth, given), q)
     udot = _accelerations(smooth, q, u, tau, forces, terms, given)
+    _require_resolution(model, q, udot)
     return Reference(smooth, engaged, q, u, tau, forces, terms, given, udot)
+
+
+def _require_resolution(model: Spacecraft, q: Array, udot: Array) -> None:
+    """Refuse a state about which numbers of 16 digits have no derivative."""
+    for name, value in zip(model.coord_names, q, strict=True):
+        if not np.spacing(abs(value)) <= COARSE:
+            expected = f"a coordinate below {COARSE / np.finfo(float).eps:.0e}"
+            hint = "whole turns may be taken off an angle"
+            raise ArgumentError(f"q ({name})", got=f"{value:g}", expected=expected, hint=hint)
+    for name, value in zip(model.speed_names, udot, strict=True):
+        if not abs(value) <= LARGEST:
+            expected = f"accelerations of at most {LARGEST:g} in size"
+            hint = "the speeds or forces are out of proportion"
+            raise ArgumentError(f"udot ({name})", got=f"{value:g}", expected=expected, hint=hint)
 
 
 def _prescribed(model: Spacecraft, wanted: Mapping[str, float] | None) -> dict[str, float]:
