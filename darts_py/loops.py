@@ -12,21 +12,24 @@ from typing import NamedTuple
 import numpy as np
 
 from darts_py import dynamics
-from darts_py.dynamics import Forces
 from darts_py.errors import ArgumentError
 from darts_py.multibody import closures
 from darts_py.multibody.charts import move
 from darts_py.multibody.integrate import Rules, make_rules
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.loop_projection import project_position, project_velocity
-from darts_py.multibody.model import FORCE, GAP, RATE, Array
+from darts_py.multibody.model import GAP, RATE, Array
 from darts_py.multibody.prescribed import no_motions
+from darts_py.multibody.redundancy import STRICT
 from darts_py.multibody.spacecraft import Spacecraft
 
 CLOSED = 1e-12  # a gap (m or rad) below which loops count as closed
-MAX_STEPS = 50  # Newton's method has converged long before, or will not
+MAX_STEPS = 500  # LONGEST_STEP each: loops open by 100 m close, in some ms
 LONGEST_STEP = 0.3  # rad or m
-NUDGES = (0.1, -0.1, 0.4, -0.4)  # rad or m: where to start again from a dead centre
+# How to try: started aside by (rad or m), out of a dead centre; strict about the rank or not.
+# Loops wide open lead to rows that are redundant only when closed, and strictness fails there;
+# very light bodies between heavy ones look like it, and need strictness.
+ATTEMPTS = ((0.0, False), (0.0, True), (0.1, False), (-0.1, False), (0.4, False), (-0.4, False))
 
 
 class ClosureError(NamedTuple):
@@ -71,31 +74,6 @@ def closure_error(model: Spacecraft, q: Array, u: Array) -> ClosureError:
     return ClosureError(*model.workspace.loop.row[[GAP, RATE]].copy())
 
 
-def closure_loads(
-    model: Spacecraft,
-    q: Array,
-    u: Array,
-    tau: Array | None = None,
-    *,
-    forces: Forces = None,
-    terms: str = "rl",
-) -> dict[str, Array]:
-    """Return, by closure, [moment; force] that B exerts on A: about A's origin, in B axes.
-
-    Where closures are redundant many loads give the same motion; these are the smallest.
-
-    Args:
-        model: what `load_model` returns.
-        q: coordinates (n_coords,).
-        u: speeds (n_speeds,).
-        tau: generalized forces (n_speeds,), zero if left out.
-        forces: {"body.node": [moment; force]} in body axes about the node.
-        terms: velocity products, "rl" or "crl".
-    """
-    dynamics.forward_dynamics(model, q, u, tau, forces=forces, terms=terms)
-    return loads_of_multipliers(model, model.workspace.loop.row[FORCE])
-
-
 def loads_of_multipliers(model: Spacecraft, force: Array) -> dict[str, Array]:
     """Return the load of each closure from the multipliers of its rows."""
     rows = closure_rows(model)
@@ -105,9 +83,9 @@ def loads_of_multipliers(model: Spacecraft, force: Array) -> dict[str, Array]:
 def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Array, Array]:
     """Return the state nearest to (q, u), in the sense of kinetic energy, with closed loops.
 
-    Locked joints stay where they are. From far away Newton's method may fail, or close the loops
-    in another way than meant; in a dead centre (a linkage stretched out) it starts again from a
-    little aside.
+    Locked and prescribed joints stay where they are. From far away Newton's method may fail, or
+    close the loops in another way than meant; in a dead centre (a linkage stretched out) it starts
+    again from a little aside.
 
     Args:
         model: what `load_model` returns.
@@ -121,50 +99,39 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
     q, u = (x.copy() for x in dynamics.checked_state(model, q, start))
     if not model.tree.closures:
         return q, u
-    rules = make_rules(model.arrays, no_motions(), project=True)
-    gap = _newton(model, rules, q)
-    for nudge in NUDGES:
-        if gap <= 1e3 * CLOSED:
-            break
+    rules, gap = make_rules(model.arrays, no_motions(), project=True), np.inf
+    for nudge, strict in ATTEMPTS:
         moved = _nudged(model, q, nudge)
-        gap = _newton(model, rules, moved)
+        gap = _newton(model, rules, moved, strict=strict)
         if gap <= 1e3 * CLOSED:
-            q[:] = moved
-    if not gap <= 1e3 * CLOSED:
-        raise ArgumentError(
-            "q", got=f"loops that stay open by {gap:.3g} m or rad",
-            expected="coordinates near a closed configuration",
-            hint="start nearer (Plant takes q=...), and see that no joint is locked",
-        )  # fmt: skip
-    project_velocity(rules.still, model.workspace, rules.rest, q, u)
-    return q, u
+            project_velocity(rules.still, model.workspace, rules.rest, moved, u)
+            return moved, u
+    raise ArgumentError(
+        "q", got=f"loops that stay open by {gap:.3g} m or rad",
+        expected="coordinates near a closed configuration",
+        hint="start nearer (Plant takes q=...), and see that no joint is locked",
+    )  # fmt: skip
 
 
-def _newton(model: Spacecraft, rules: Rules, q: Array) -> float:
-    """Move q towards closed loops; return the greatest gap left, or infinity."""
-    w, start = model.workspace, q.copy()
+def _newton(model: Spacecraft, rules: Rules, q: Array, *, strict: bool) -> float:
+    """Move q towards closed loops; return the greatest gap left."""
+    w, gap = model.workspace, np.inf
     for _ in range(MAX_STEPS):
         loop_errors(model.arrays, w, q, rules.rest.u)
         gap = float(np.abs(w.loop.row[GAP]).max())
-        if gap <= CLOSED:
-            return gap
-        project_position(rules.still, w, rules.rest, q, LONGEST_STEP)
-        if not np.all(np.isfinite(q)):
+        if gap <= CLOSED or not np.all(np.isfinite(q)):
             break
-    else:
-        loop_errors(model.arrays, w, q, rules.rest.u)
-        gap = float(np.abs(w.loop.row[GAP]).max())
-        if gap <= 1e3 * CLOSED:
-            return gap
-    q[:] = start
-    return gap
+        w.loop.order[-1] = STRICT if strict else 0
+        project_position(rules.still, w, rules.rest, q, LONGEST_STEP)
+        w.loop.order[-1] = 0
+    return gap if np.all(np.isfinite(q)) else np.inf
 
 
 def _nudged(model: Spacecraft, q: Array, size: float) -> Array:
-    """Return coordinates a little aside, the same for the same q: out of a dead centre."""
+    """Return coordinates a little aside, the same for the same q; what is held stays."""
     out, delta = q.copy(), np.zeros(model.n_speeds)
     for k in range(model.n_speeds):
-        if not model.is_locked(k):
+        if not (model.is_locked(k) or model.arrays.speed[k]["given"]):
             delta[k] = size * np.sin(1.0 + k)
     for row in model.arrays.body:  # modes are in units of their own
         delta[row["u_start"] : row["u_start"] + row["n_modes"]] = 0.0

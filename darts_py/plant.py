@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from darts_py.dynamics import SPEED_HINT, vector
+from darts_py.arguments import count, require, shaped, vector
+from darts_py.dynamics import SPEED_HINT
 from darts_py.errors import ArgumentError
 from darts_py.hybrid import loads_of_workspace
-from darts_py.loops import close_loops, closure_jacobian, loads_of_multipliers
+from darts_py.impulses import speeds_after_impulse
+from darts_py.loops import close_loops, loads_of_multipliers
 from darts_py.motions import Motion
 from darts_py.multibody import hybrid, integrate, integrate_stiff, loads, prescribed
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.crba import composite_mass_matrix
 from darts_py.multibody.forms import cheaper_form, fastest_form
 from darts_py.multibody.loop_motion import loop_errors
+from darts_py.multibody.loop_projection import ROUNDING
 from darts_py.multibody.mass_properties import refresh_mass_properties
-from darts_py.multibody.model import DIRECT, FORCE, FORM_GENERAL, GAP, RATE, Array, make_workspace
+from darts_py.multibody.model import (
+    DIRECT,
+    FORCE,
+    FORM_GENERAL,
+    GAP,
+    GOOD,
+    LOOP_OPEN,
+    NON_FINITE,
+    RATE,
+    Array,
+    make_workspace,
+)
 from darts_py.multibody.spacecraft import Spacecraft
 
 INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
 STABILISATIONS = ("project", "baumgarte")
 BAUMGARTE_STEPS = 10.0  # steps in which an error of closed loops decays by e
-OPEN = 1e-6  # m or rad: a gap that no integration error explains
+LOOP_TOLERANCE = {"project": 1e-9, "baumgarte": 1e-3}  # m or rad, at the end of a step
+OPEN = 1e-6  # m or rad: a gap or its change in one step that a step may begin with
 MISMATCH = 1e-9  # m, rad or 1: how far a coordinate may be from a motion prescribed to it
 EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
 INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
@@ -37,9 +50,9 @@ INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to s
 class Status(IntEnum):
     """Outcome of `Plant.advance`: in the loop, outcomes are codes, not exceptions."""
 
-    OK = 0
-    NON_FINITE = 1
-    LOOP_OPEN = 2
+    OK = GOOD
+    NON_FINITE = NON_FINITE
+    LOOP_OPEN = LOOP_OPEN
 
 
 class Loads(NamedTuple):
@@ -72,6 +85,7 @@ class Plant:
         integrator: str = "rk4-lie",
         terms: str = "rl",
         closures: str = "project",
+        loop_tolerance: float | None = None,
         q: Array | None = None,
         u: Array | None = None,
     ) -> None:
@@ -87,17 +101,19 @@ class Plant:
             terms: rl (strict ruthless linearisation) | crl (its energy-conserving variant).
             closures: how closed loops stay closed: project (position and speed are corrected
                 after each step) | baumgarte (errors decay within some steps; cheaper).
+            loop_tolerance: greatest gap (m or rad) that a step may leave; by default 1e-9 with
+                project, 1e-3 with baumgarte. A step that leaves more is not taken (LOOP_OPEN).
             q: coordinates (n_coords,) to start from; neutral if left out.
             u: speeds (n_speeds,) to start with; zero if left out.
         """
-        _require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
-        _require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
-        _require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
+        require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
+        require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
+        require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
         known = " | ".join(STABILISATIONS)
-        _require(closures in STABILISATIONS, "closures", repr(closures), known)
+        require(closures in STABILISATIONS, "closures", repr(closures), known)
         hint = "nanoseconds: 1 ms is 1_000_000"
         self._dt_ns, self._integrator, self._terms = (
-            _count("dt_ns", dt_ns, 1, hint),
+            count("dt_ns", dt_ns, 1, hint),
             integrator,
             terms,
         )
@@ -105,16 +121,22 @@ class Plant:
         self.model = model.copy()
         m = self.model.arrays
         self._q, self._u = close_loops(self.model, model.neutral() if q is None else q, u)
+        self._stepped = m  # what the step integrates: m and its gains
         if closures == "baumgarte":
-            k = 1.0 / (BAUMGARTE_STEPS * self.dt_s)
-            m.closure["gain_velocity"], m.closure["gain_position"] = 2.0 * k, k * k
+            k, stabilised = 1.0 / (BAUMGARTE_STEPS * self.dt_s), m.closure.copy()
+            stabilised["gain_velocity"], stabilised["gain_position"] = 2.0 * k, k * k
+            self._stepped = m._replace(closure=stabilised)
         self._motions: dict[int, Motion] = {}
-        table = prescribed.no_motions()
-        self._rules = integrate.make_rules(m, table, project=closures == "project")
+        table, tolerance = prescribed.no_motions(), LOOP_TOLERANCE[closures]
+        if loop_tolerance is not None:
+            tolerance = float(shaped("loop_tolerance", np.asarray(loop_tolerance), ()))
+            require(tolerance > 0.0, "loop_tolerance", tolerance, "a gap > 0 (m or rad)")
+        project = closures == "project"
+        self._rules = integrate.make_rules(m, table, project=project, tolerance=tolerance)
         self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
         self._workspace = make_workspace(m, composite=False)
         self._stages = integrate.make_stages(model.n_coords, model.n_speeds)
-        self._split = integrate_stiff.split_model(m)
+        self._split = integrate_stiff.split_model(self._stepped)
         sizes = (model.n_coords, model.n_speeds, m.node.shape[0])
         self._stiff_stages = integrate_stiff.make_stiff_stages(*sizes)
         self._locked = self._locked_speeds()
@@ -163,29 +185,30 @@ class Plant:
 
     @node_force.setter
     def node_force(self, value: Array) -> None:
-        self._node_force[:] = _shaped("node_force", value, self._node_force.shape)
+        self._node_force[:] = shaped("node_force", value, self._node_force.shape)
 
     # -- the step -------------------------------------------------------------------------
 
     def advance(self, n_steps: int = 1) -> Status:
         """Advance by n_steps.
 
-        NON_FINITE means that the next step would leave the finite numbers: state and tick stay
-        at the last good step. LOOP_OPEN means that the state does not close its loops, and that
-        nothing was done: see `close_loops`.
+        Otherwise than OK, state and tick stay at the last good step. NON_FINITE means that the next
+        step would leave the finite numbers; LOOP_OPEN that it would leave loops open (a prescribed
+        motion beyond their reach, a step too long), or that the state was set so that they are:
+        see `close_loops`.
         """
-        n_steps = _count("n_steps", n_steps, 0)
+        n_steps = count("n_steps", n_steps, 0)
         for first, last in self._locked:
             self._u[first:last] = 0.0
         if self._loops_are_open():
             return Status.LOOP_OPEN
-        done = self._run(n_steps)
+        done, outcome = self._run(n_steps)
         self.tick += done
-        return Status.OK if done == n_steps else Status.NON_FINITE
+        return Status(outcome)
 
-    def _run(self, n: int) -> int:
-        """Make the one compiled call; return how many steps were good."""
-        m, rules, w, s = self.model.arrays, self._rules, self._workspace, self._stages
+    def _run(self, n: int) -> tuple[int, int]:
+        """Make the one compiled call; return how many steps were good, and what stopped them."""
+        m, rules, w, s = self._stepped, self._rules, self._workspace, self._stages
         state = (self._q, self._u, self._tau, self._node_force, self._crl)
         time = (self.dt_s, self.tick, n)
         if self._integrator == "implicit-modes":
@@ -212,7 +235,9 @@ class Plant:
             return False
         loop_errors(m, w, self._q, self._u)
         gap, drift = np.abs(w.loop.row[[GAP, RATE]]).max(axis=1)
-        return not max(gap, drift * self.dt_s) <= OPEN
+        limit = max(OPEN, self._rules.tolerance)
+        far = ROUNDING * np.abs(w.loop.frame["r_a"]).sum(axis=1).max()
+        return not (gap <= limit + far and drift * self.dt_s <= limit)
 
     # -- prescribed motion and loads ------------------------------------------------------
 
@@ -226,25 +251,28 @@ class Plant:
             name: a coordinate ("drive.angle", "panel.mode_1") or a speed ("base.wx").
             motion: see `Motion`.
         """
-        _require(isinstance(motion, Motion), "motion", type(motion).__name__, "a Motion")
+        require(isinstance(motion, Motion), "motion", type(motion).__name__, "a Motion")
         speed, coord = self._movable(name)
         t = self.tick * self.dt_s
         motion = motion.started(t, 0.0 if coord < 0 else self._q[coord], self._u[speed])
-        position, rate, _ = motion(t)
+        position = motion(t)[0]
         if coord >= 0 and abs(position - self._q[coord]) > MISMATCH:
             raise ArgumentError(
                 f"motion of {name!r}", got=f"{position:.9g} at t = {t:g} s",
                 expected=f"{self._q[coord]:.9g}, where it is", hint="set plant.q first",
             )  # fmt: skip
         self._motions[speed] = motion
+        try:
+            self._jump()
+        except ArgumentError:
+            del self._motions[speed]
+            raise
         self._apply_motions()
-        self._jump(np.array([speed]), np.array([rate]))
 
     def release(self, name: str) -> None:
         """Let a prescribed joint or mode move freely again."""
         speed, _ = self._movable(name)
-        known = ", ".join(self.model.speed_names[k] for k in self._motions) or "none"
-        _require(speed in self._motions, "name", repr(name), f"a prescribed motion: {known}")
+        require(speed in self._motions, "name", repr(name), self._known_motions())
         del self._motions[speed]
         self._apply_motions()
 
@@ -265,13 +293,19 @@ class Plant:
 
     def required_force(self, name: str) -> float:
         """Return the generalized force that a prescribed motion needs now."""
-        return float(self.loads().tau[self._movable(name)[0]])
+        speed, _ = self._movable(name)
+        require(speed in self._motions, "name", repr(name), self._known_motions())
+        return float(self.loads().tau[speed])
+
+    def _known_motions(self) -> str:
+        known = ", ".join(self.model.speed_names[k] for k in self._motions) or "none"
+        return f"a prescribed motion: {known}"
 
     def _movable(self, name: str) -> tuple[int, int]:
         """Return the speed meant by a coordinate's or speed's name, and its coordinate or -1."""
         speed, coord = self.model.find_movable(name)
         held = self.model.is_locked(speed)
-        _require(not held, "name", repr(name), "a joint that is not locked", "unlock it first")
+        require(not held, "name", repr(name), "a joint that is not locked", "unlock it first")
         return speed, coord
 
     def _apply_motions(self) -> None:
@@ -303,10 +337,14 @@ class Plant:
         first = int(row["u_start"] + row["n_modes"])
         speeds = np.arange(first, first + int(row["n_hinge"]))
         moved = [self.model.speed_names[k] for k in speeds if k in self._motions]
-        _require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
+        require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
         row["locked"], row["form"] = 1, FORM_GENERAL
         self._locked = self._locked_speeds()
-        self._jump(speeds, np.zeros(speeds.size))
+        try:
+            self._jump()
+        except ArgumentError:
+            self.unlock(joint)
+            raise
         self._refresh_split()
 
     def unlock(self, joint: str) -> None:
@@ -317,28 +355,15 @@ class Plant:
         self._locked = self._locked_speeds()
         self._refresh_split()
 
-    def _jump(self, speeds: Array, values: Array) -> None:
-        """Bring some speeds to given values by impulses on them; closed loops stay closed.
-
-        Speeds of locked joints and of prescribed motions hold, too:
-        u += M^-1 G^T (G M^-1 G^T)^+ (g - G u), G picking all these rows.
-        """
-        m, w, n = self.model.arrays, self.model.workspace, self._u.size
+    def _jump(self) -> None:
+        """Bring locked joints and prescribed motions to their speeds by impulses."""
         wanted = {int(k): 0.0 for first, last in self._locked for k in range(first, last)}
         wanted |= {k: motion(self.tick * self.dt_s)[1] for k, motion in self._motions.items()}
-        wanted |= dict(zip(speeds.tolist(), values.tolist(), strict=True))
-        held = sorted(wanted)
-        G = np.vstack([np.eye(n)[held], closure_jacobian(self.model, self._q)])
-        g = np.concatenate([[wanted[k] for k in held], np.zeros(len(G) - len(held))])
-        composite_mass_matrix(m, w, self._q, self._u)
-        columns = np.linalg.solve(w.M, G.T)
-        impulse = np.linalg.lstsq(G @ columns, g - G @ self._u, rcond=1e-12)[0]
-        self._u += columns @ impulse
-        self._u[held] = [wanted[k] for k in held]
+        self._u[:] = speeds_after_impulse(self.model, self._q, self._u, wanted)
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints if joint.n_speeds]
-        _require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
+        require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
         i = [joint.name for joint in self.model.tree.joints].index(name)
         return i, self.model.arrays.body[self.model.kernel_body[i]]
 
@@ -367,16 +392,16 @@ class Plant:
             center_of_mass_m: node to its mass centre, body axes (3,).
             inertia_kg_m2: about that mass centre, body axes (3, 3).
         """
-        mass = float(_shaped("mass_kg", np.asarray(mass_kg), ()))
-        _require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
+        mass = float(shaped("mass_kg", np.asarray(mass_kg), ()))
+        require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
         row = self.model.arrays.node[self.model.kernel_node[self.model.find_node(node)]]
         before, b = row.copy(), int(row["body"])
         R = self.model.arrays.body[b]["R_FC"].reshape(3, 3).T
         row["m"] = mass
         if center_of_mass_m is not None:
-            row["p"] = R @ _shaped("center_of_mass_m", center_of_mass_m, (3,))
+            row["p"] = R @ shaped("center_of_mass_m", center_of_mass_m, (3,))
         if inertia_kg_m2 is not None:
-            J = R @ _checked_inertia(_shaped("inertia_kg_m2", inertia_kg_m2, (3, 3))) @ R.T
+            J = R @ _checked_inertia(shaped("inertia_kg_m2", inertia_kg_m2, (3, 3))) @ R.T
             row["Jc"] = J[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         self._refresh_masses(b)
         if not self._can_accelerate():
@@ -426,37 +451,11 @@ class Plant:
                 )
 
 
-def _require(holds: Any, what: str, got: object, expected: str, hint: str = "") -> None:
-    if not holds:
-        raise ArgumentError(what, got=got, expected=expected, hint=hint)
-
-
-def _count(what: str, value: Any, least: int, hint: str = "") -> int:
-    """Return a whole number, of whatever integer type, that is at least `least`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    ok = number >= least and not isinstance(value, bool)
-    _require(ok, what, repr(value), f"an int >= {least}", hint)
-    return number
-
-
-def _shaped(what: str, value: Array, shape: tuple[int, ...]) -> Array:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        array = np.empty(0)
-    ok = array.shape == shape and array.dtype.kind in "fiu" and bool(np.all(np.isfinite(array)))
-    _require(ok, what, f"{array.dtype} of shape {array.shape}", f"finite numbers of shape {shape}")
-    return array.astype(float)
-
-
 def _checked_inertia(J: Array) -> Array:
     """Return J if some distribution of mass has it: symmetric, positive, triangle inequality."""
     slack = INERTIA_TOLERANCE * float(np.abs(J).max(initial=0.0))
     a, b, c = np.linalg.eigvalsh(0.5 * (J + J.T))
     real = np.abs(J - J.T).max() <= slack and a >= -slack and a + b >= c - slack
     expected = "symmetric, positive, principal moments that obey the triangle inequality"
-    _require(real, "inertia_kg_m2", J.tolist(), expected)
+    require(real, "inertia_kg_m2", J.tolist(), expected)
     return J

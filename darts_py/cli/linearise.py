@@ -56,7 +56,7 @@ def linearise(
     from darts_py.loading import load_model
 
     place = require_ending(out)
-    require_room("-o", place, overwrite, "--overwrite")  # before any work
+    require_room(place, overwrite, option="-o", permission="--overwrite")  # before any work
     model = load_model(file)
     state = State(model)
     if state_file is not None:
@@ -79,7 +79,7 @@ def linearise(
         )
     for warning in caught:
         print(f"darts linearise: {warning.message}", file=sys.stderr)
-    write_whole("-o", place, encoded(linear, place))
+    write_whole(encoded(linear, place), place, option="-o")
     _report(linear, out)
 
 

@@ -46,7 +46,7 @@ def import_model(
     """Turn a URDF robot into a model file; say what has no meaning here."""
     from darts_py.urdf import Options, import_urdf
 
-    _require_room(output, force)
+    require_room(output, force)
     robot = import_urdf(
         file,
         Options(
@@ -72,7 +72,7 @@ def export_model(
     from darts_py.spec import find_model, load_tree
     from darts_py.urdf import export_urdf
 
-    _require_room(output, force)
+    require_room(output, force)
     written = export_urdf(load_tree(model), find_model(model), output)
     _write(written.text, output)
     _print_notes(written.notes)
@@ -80,16 +80,11 @@ def export_model(
     _say(f"{where}: {written.n_links} links, {written.n_joints} joints")
 
 
-def _require_room(output: Path | None, force: bool) -> None:
-    if output is not None:
-        require_room("--output", output, force, "--force")
-
-
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        write_whole("--output", output, text.encode())
+        write_whole(text.encode(), output)
 
 
 def _print_notes(notes: Sequence[Note]) -> None:

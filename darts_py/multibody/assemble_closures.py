@@ -19,6 +19,7 @@ from darts_py.multibody.model import (
 )
 from darts_py.multibody.tree import GROUND, Closure, Tree
 
+COINCIDENT = 1e-3  # of the longest link: shorter ones are hinges in one place
 PURE = 1e-12  # a direction whose other half is below this is a pure rotation or translation
 
 # (body, node, offset) -> its hinge axes R_FC; position (hinge axes) and modes (6, nm) of the point
@@ -52,6 +53,7 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
             row[f"hook_{side}"] = sum(len(hook) for hook in hooks)
             hooks.append(records(modes.shape[1], HOOK))
             hooks[-1]["Pi"] = modes.T
+        row["shortest"] = _shortest_link(m, row, chain_a, chain_b)
     on_loops = np.array(sorted(set(path)), np.int64)
     m.body["df_form"][on_loops] = DIRECT
     n_roots = int(np.sum(m.body["parent"][on_loops] == m.body.shape[0]))
@@ -60,6 +62,21 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
     hook = records(sum(len(part) for part in hooks), HOOK)
     hook[:] = np.concatenate(hooks)
     return m._replace(closure=rows, hook=hook, path=np.array([*path, *on_loops], np.int64))
+
+
+def _shortest_link(m: Model, row: Array, chain_a: list[int], chain_b: list[int]) -> float:
+    """Return the least distance between neighbours on a loop, those that coincide aside; or 1 m."""
+    links = [np.linalg.norm(m.body[b]["x_pO"]) for chain in (chain_a, chain_b) for b in chain[:-1]]
+    ends = [m.body[chain[-1]]["x_pO"] if chain else None for chain in (chain_a, chain_b)]
+    ends = [row[f"x_{side}"] if end is None else end for side, end in zip("ab", ends, strict=True)]
+    links.append(np.linalg.norm(ends[0] - ends[1]))
+    links += [
+        np.linalg.norm(row[f"x_{side}"])
+        for side, chain in (("a", chain_a), ("b", chain_b))
+        if chain
+    ]
+    real = [float(link) for link in links if link > COINCIDENT * max(links)]
+    return min(real, default=1.0)
 
 
 def _sides(closure: Closure) -> list[tuple[int, int, Array, Array]]:

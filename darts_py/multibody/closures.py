@@ -25,10 +25,10 @@ from darts_py.multibody.model import (
     GAP,
     RATE,
     REST,
-    SPARE,
 )
 from darts_py.multibody.motion import sweep_motion
-from darts_py.multibody.semidefinite import solve_semidefinite
+from darts_py.multibody.redundancy import rank_is_held, solve_redundant
+from darts_py.multibody.semidefinite import solve_regular
 from darts_py.spatial.inertia import shift_force
 from darts_py.spatial.vector import (
     add,
@@ -43,9 +43,6 @@ from darts_py.spatial.vector import (
     times_t,
     vec3,
 )
-
-SUSPECT = 1e-3  # of the largest mobility: rows above it can move for certain
-IMMOBILE = 1e-8  # squared: a row that moves 1e-4 of what its parts do, does so by a gap
 
 
 @inlined
@@ -69,8 +66,8 @@ def constrain(m, w, q, u, conserving):
     n, below = row.shape[1], loop.column.shape[0]
     Lam, normal = loop.column[below - 2 * n : below - n], loop.column[below - n :]
     _fill_inverse_inertia(m, w, Lam)
-    _find_immobile(m, w, Lam, row[SPARE])
-    solve_semidefinite(Lam, row[REST], row[FORCE], normal, row[SPARE], loop.order)
+    if rank_is_held(w) or not solve_regular(Lam, row[REST], row[FORCE], normal):
+        solve_redundant(m, w, q)
     _apply_forces(m, w)
 
 
@@ -297,47 +294,6 @@ def _fill_inverse_inertia(m, w, Lam):
                 e = weight * E[j, r]
                 for s in range(r + 1):
                     Lam[r, s] += e * E[j, s]
-
-
-@inlined
-def _find_immobile(m, w, Lam, floor):
-    """Write for each row below which mobility it is a row in which nothing can move.
-
-    A planar mechanism held in three dimensions has such rows; tiny gaps make them tiny, not zero,
-    and a force along them would be huge. Rows of usual size are not looked at.
-    """
-    largest = 0.0
-    for r in range(floor.shape[0]):
-        floor[r] = 0.0
-        largest = max(largest, Lam[r, r])
-    for c in range(m.closure.shape[0]):
-        closure = m.closure[c]
-        for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            if Lam[r, r] < SUSPECT * largest:
-                floor[r] = IMMOBILE * _mobility_without_cancellation(m, w, c, r)
-
-
-@inlined
-def _mobility_without_cancellation(m, w, c, r):
-    """J M^-1 J^T of one row, if no two terms of an innovation had cancelled."""
-    closure, frame, E = m.closure[c], w.loop.frame[c], w.loop.column[12 + m.mode.shape[0] :]
-    S, R_B = closure.S[r - closure.row_first], mat9(frame.R_B)
-    n, f = times(R_B, vec3(S)), times(R_B, tail3(S))
-    total = 0.0
-    for i in range(closure.path_first, closure.path_last):
-        b = m.path[i]
-        body, link = m.body[b], w.loop.link[b]
-        # the force at the body's hinge, and the arm it has there
-        arm = sub(vec3(frame.r_a), vec3(link.r))
-        size = dot(n, n) + dot(f, f) * (1.0 + dot(arm, arm))
-        if body.form == FORM_REVOLUTE:
-            total += size * w.body[b].d
-        elif body.form != FORM_CARRIED and not body.locked:
-            for j in range(body.n_hinge):
-                total += size / (w.hinge[b].L[j, j] * w.hinge[b].L[j, j])
-        for k in range(body.n_modes):
-            total += E[body.u_start + k, r] * E[body.u_start + k, r]
-    return total
 
 
 @inlined

@@ -19,9 +19,11 @@ from darts_py.multibody.joint_rates import (
     normalise_quaternions,
     retract,
 )
-from darts_py.multibody.loop_projection import project_state, still_model
-from darts_py.multibody.model import Array, Model
+from darts_py.multibody.loop_motion import loop_errors
+from darts_py.multibody.loop_projection import greatest_gap, project_state, still_model
+from darts_py.multibody.model import GOOD, LOOP_OPEN, NON_FINITE, RATE, Array, Model
 from darts_py.multibody.prescribed import Motions, impose
+from darts_py.multibody.redundancy import hold_rank, start_step
 from darts_py.spatial.array import add_scaled, copy_into
 
 
@@ -36,6 +38,7 @@ class Stages(NamedTuple):
     sum_u: Array  # weighted accelerations      (n_speeds,)
 
 
+LEAVING = 1e-6  # m or rad: by how much a state may be about to open its loops in one step
 C = (0.0, 0.5, 0.5, 1.0)  # when the stages of Runge-Kutta are, in steps
 
 
@@ -56,14 +59,15 @@ class Rules(NamedTuple):
     still: Model  # see `loop_projection`
     rest: Rest
     project: bool  # True: states are brought back onto closed loops after each step
+    tolerance: float  # m or rad: a greater gap at the end of a step stops the motion
 
 
-def make_rules(m: Model, motions: Motions, *, project: bool) -> Rules:
+def make_rules(m: Model, motions: Motions, *, project: bool, tolerance: float = math.inf) -> Rules:
     """Make the rules of a plant; the model they hold shares masses and locks with m."""
     n_speeds, n_nodes = m.speed.shape[0], m.node.shape[0]
     shapes = dict.fromkeys(Rest._fields, (n_speeds,)) | {"node_force": (n_nodes, 6)}
     rest = Rest(**{name: np.zeros(shape) for name, shape in shapes.items()})
-    return Rules(motions, still_model(m), rest, project and m.closure.shape[0] > 0)
+    return Rules(motions, still_model(m), rest, project and m.closure.shape[0] > 0, tolerance)
 
 
 def make_stages(n_coords: int, n_speeds: int) -> Stages:
@@ -73,34 +77,59 @@ def make_stages(n_coords: int, n_speeds: int) -> Stages:
 
 
 @inlined
-def take_if_finite(q_new, u_new, q, u):
-    """Copy the new state if it is finite; otherwise leave the old one and return False."""
-    total = 0.0  # one sum is enough: infinities and NaN survive it
-    for k in range(q.shape[0]):
-        total += abs(q_new[k])
-    for k in range(u.shape[0]):
-        total += abs(u_new[k])
-    if not total < math.inf:
-        return False
-    copy_into(q_new, q)
-    copy_into(u_new, u)
-    return True
+def loops_are_open(rules, w, dt):
+    """Tell whether the speeds last measured are about to open a loop.
+
+    At the first evaluation of a step that is known at no cost.
+    """
+    limit = max(LEAVING, rules.tolerance)
+    for k in range(w.loop.row.shape[1]):
+        if not abs(w.loop.row[RATE, k]) * dt <= limit:
+            return True
+    return False
 
 
 @inlined
-def finish_step(rules, w, t, q, u):
-    """Impose prescribed motions at the end of a step, and close the loops that opened in it."""
-    impose(rules.motions, t, q, u, w.given)
-    if rules.project:
-        project_state(rules.still, w, rules.rest, q, u)
+def finish_step(rules, w, t, q_new, u_new, q, u):
+    """Impose prescribed motions, close the loops that opened in the step, and take the new state.
+
+    Returns an outcome; the old state stays where it is not GOOD.
+    """
+    impose(rules.motions, t, q_new, u_new, w.given)
+    outcome = GOOD if _is_finite(q_new) and _is_finite(u_new) else NON_FINITE
+    if outcome == GOOD and rules.project:
+        outcome = project_state(rules.still, w, rules.rest, q_new, u_new, rules.tolerance)
+    elif outcome == GOOD and w.loop.row.shape[1] > 0:
+        loop_errors(rules.still, w, q_new, u_new)
+        if not greatest_gap(rules.still, w, rules.tolerance) <= 1.0:
+            outcome = LOOP_OPEN
+    start_step(w)
+    if outcome == GOOD and not (_is_finite(q_new) and _is_finite(u_new)):
+        outcome = NON_FINITE
+    if outcome == GOOD:
+        copy_into(q_new, q)
+        copy_into(u_new, u)
+    return outcome
+
+
+@inlined
+def _is_finite(x):
+    total = 0.0  # one sum is enough: infinities and NaN survive it
+    for k in range(x.shape[0]):
+        total += abs(x[k])
+    return total < math.inf
 
 
 @kernel
 def advance_rk4(m, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_steps, lie):
-    """Classical Runge-Kutta, in local coordinates if `lie`. Returns the number of good steps."""
+    """Classical Runge-Kutta, in local coordinates if `lie`.
+
+    Returns the number of good steps and, if these are fewer than asked for, why.
+    """
     G = w.scratch[0].G
     for step in range(n_steps):
         t = (tick + step) * dt
+        start_step(w)
         copy_into(q, s.q)
         copy_into(u, s.u)
         s.delta[:] = 0.0
@@ -113,6 +142,10 @@ def advance_rk4(m, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_s
             else:
                 coordinate_rates(m, s.q, s.u, G, s.rate)
             forward_dynamics(m, w, s.q, s.u, tau, node_force, conserving)
+            if stage == 0:
+                if loops_are_open(rules, w, dt):
+                    return step, LOOP_OPEN
+                hold_rank(w)
             weight = dt / 3.0 if stage == 1 or stage == 2 else dt / 6.0
             add_scaled(weight, s.rate, s.sum_q)
             add_scaled(weight, w.udot, s.sum_u)
@@ -125,10 +158,10 @@ def advance_rk4(m, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_s
         normalise_quaternions(m, s.q)
         copy_into(u, s.u)
         add_scaled(1.0, s.sum_u, s.u)
-        finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u)
-        if not take_if_finite(s.q, s.u, q, u):
-            return step
-    return n_steps
+        outcome = finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u, q, u)
+        if outcome != GOOD:
+            return step, outcome
+    return n_steps, GOOD
 
 
 @inlined
@@ -147,14 +180,18 @@ def _move(m, q, rate, h, lie, delta, out):
 def advance_semi_implicit(m, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_steps):
     """Semi-implicit (symplectic) Euler: speeds first, then coordinates with the new speeds."""
     for step in range(n_steps):
+        start_step(w)
         impose(rules.motions, (tick + step) * dt, q, u, w.given)
         forward_dynamics(m, w, q, u, tau, node_force, conserving)
+        if loops_are_open(rules, w, dt):
+            return step, LOOP_OPEN
+        hold_rank(w)
         copy_into(u, s.u)
         add_scaled(dt, w.udot, s.u)
         s.delta[:] = 0.0
         local_rates(m, q, s.u, s.delta, w.scratch[0].G, s.rate)
         _move(m, q, s.rate, dt, True, s.delta, s.q)
-        finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u)
-        if not take_if_finite(s.q, s.u, q, u):
-            return step
-    return n_steps
+        outcome = finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u, q, u)
+        if outcome != GOOD:
+            return step, outcome
+    return n_steps, GOOD

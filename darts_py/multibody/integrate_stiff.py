@@ -18,11 +18,12 @@ import numpy as np
 
 from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.integrate import finish_step, take_if_finite
+from darts_py.multibody.integrate import finish_step, loops_are_open
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.mass_properties import prepare_modes
-from darts_py.multibody.model import MFF, Array, Model
+from darts_py.multibody.model import GOOD, LOOP_OPEN, MFF, Array, Model
 from darts_py.multibody.prescribed import impose
+from darts_py.multibody.redundancy import hold_rank, start_step
 from darts_py.spatial.array import add_scaled, copy_into
 
 G = 1767732205903 / 4055673282236
@@ -115,8 +116,9 @@ def refresh_split(m, elastic, w, dt):
 
 @kernel
 def advance_stiff(m, split, rules, w, s, q, u, tau, node_force, conserving, dt, tick, n_steps):
-    """Advance q and u by n_steps. Returns the number of good steps."""
+    """Advance q and u by n_steps. Returns the number of good steps, and what stopped them."""
     for step in range(n_steps):
+        start_step(w)
         for i in range(N_STAGES):
             t = (tick + step) * dt + C[i] * dt
             _start_stage(m, s, q, u, dt, i)
@@ -128,6 +130,9 @@ def advance_stiff(m, split, rules, w, s, q, u, tau, node_force, conserving, dt, 
             forward_dynamics(split.loose, w, s.q, s.u, tau, node_force, conserving)
             copy_into(w.udot, s.aE[i])
             if i == 0:  # no implicit part yet: what the elastic forces add
+                if loops_are_open(rules, w, dt):
+                    return step, LOOP_OPEN
+                hold_rank(w)
                 forward_dynamics(m, w, s.q, s.u, tau, node_force, conserving)
                 copy_into(w.udot, s.aI[0])
                 add_scaled(-1.0, s.aE[0], s.aI[0])
@@ -138,10 +143,10 @@ def advance_stiff(m, split, rules, w, s, q, u, tau, node_force, conserving, dt, 
             add_scaled(dt * B[i], s.aE[i], s.u)
             add_scaled(dt * B[i], s.aI[i], s.u)
         retract(m, q, s.delta, s.q)
-        finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u)
-        if not take_if_finite(s.q, s.u, q, u):
-            return step
-    return n_steps
+        outcome = finish_step(rules, w, (tick + step + 1) * dt, s.q, s.u, q, u)
+        if outcome != GOOD:
+            return step, outcome
+    return n_steps, GOOD
 
 
 @inlined

@@ -190,7 +190,7 @@ def loop_errors(m, w, q, u):
     measure_gaps(m, w, q)
 
 
-@inlined
+@kernel
 def measure_gaps(m, w, q):
     """Write the position errors; poses in w are those of the deformed bodies afterwards."""
     put(IDENTITY, w.body[m.body.shape[0]].R_NB)

@@ -15,8 +15,13 @@ from darts_py._jit import inlined, kernel
 from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.joint_rates import local_rates, retract
 from darts_py.multibody.loop_motion import loop_errors
-from darts_py.multibody.model import EXTRA, GAP, RATE, Model
+from darts_py.multibody.model import EXTRA, GAP, GOOD, LOOP_OPEN, NON_FINITE, RATE, Model
 from darts_py.spatial.array import add_scaled, copy_into
+from darts_py.spatial.vector import vec3
+
+MOST_CORRECTIONS = 12  # of the position in one step
+FAR = 0.1  # rad or m: corrections beyond this are no integration error
+ROUNDING = 2e-14  # of the distance from the reference frame: what a gap can be measured to
 
 
 def still_model(m: Model) -> Model:
@@ -33,26 +38,36 @@ def still_model(m: Model) -> Model:
 
 
 @kernel
-def project_state(still, w, rest, q, u):
-    """Move q and u onto the closed loops, one Newton step each; `rest` has zeros and scratch."""
-    project_position(still, w, rest, q, math.inf)
-    project_velocity(still, w, rest, q, u)
+def project_state(still, w, rest, q, u, tolerance):
+    """Move q and u onto the closed loops; return an outcome (`model.GOOD` and so on).
+
+    One Newton step of q is the rule. Bent bodies need some more: J is that of no deformation, so
+    each leaves as much of the gap as slopes are. A step that would need to move a joint far has
+    no closed configuration nearby, as beyond a dead centre.
+    """
+    moved = 0.0
+    for k in range(MOST_CORRECTIONS + 1):
+        loop_errors(still, w, q, u)
+        gap = greatest_gap(still, w, tolerance)
+        if not gap < math.inf:
+            return NON_FINITE
+        if k > 0 and gap <= 1.0:
+            _correct(still, w, rest, w.loop.row[RATE], q)
+            add_scaled(1.0, w.udot, u)
+            return GOOD
+        moved += _move_towards(still, w, rest, q, math.inf)
+        if not moved < math.inf:
+            return NON_FINITE
+        if moved > FAR:
+            return LOOP_OPEN
+    return LOOP_OPEN
 
 
 @kernel
 def project_position(still, w, rest, q, longest):
     """Take one Newton step of q towards closed loops, shortened to `longest` (rad or m)."""
     loop_errors(still, w, q, rest.u)
-    _correct(still, w, rest, w.loop.row[GAP], q)
-    rest.delta[:] = 0.0
-    local_rates(still, q, w.udot, rest.delta, w.scratch[0].G, rest.rate)
-    size = 0.0
-    for k in range(rest.rate.shape[0]):
-        size = max(size, abs(rest.rate[k]))
-    if size > longest:
-        for k in range(rest.rate.shape[0]):
-            rest.rate[k] *= longest / size
-    retract(still, q, rest.rate, q)
+    _move_towards(still, w, rest, q, longest)
 
 
 @kernel
@@ -61,6 +76,38 @@ def project_velocity(still, w, rest, q, u):
     loop_errors(still, w, q, u)
     _correct(still, w, rest, w.loop.row[RATE], q)
     add_scaled(1.0, w.udot, u)
+
+
+@inlined
+def greatest_gap(m, w, tolerance):
+    """Return the greatest gap as a multiple of the tolerance, which grows with the distance."""
+    worst = 0.0
+    for c in range(m.closure.shape[0]):
+        closure, r = m.closure[c], vec3(w.loop.frame[c].r_a)
+        limit = tolerance + ROUNDING * (abs(r[0]) + abs(r[1]) + abs(r[2]))
+        for k in range(closure.row_first, closure.row_first + closure.n_rows):
+            gap = abs(w.loop.row[GAP, k]) / limit
+            worst = gap if not gap <= worst else worst  # keeps NaN
+    return worst
+
+
+@inlined
+def _move_towards(still, w, rest, q, longest):
+    """Move q by the measured gap, `longest` at most; return how far joints moved (rad or m)."""
+    _correct(still, w, rest, w.loop.row[GAP], q)
+    rest.delta[:] = 0.0
+    local_rates(still, q, w.udot, rest.delta, w.scratch[0].G, rest.rate)
+    size = 0.0
+    for b in range(still.body.shape[0]):
+        first = still.body[b].u_start + still.body[b].n_modes  # modes are in units of their own
+        for k in range(first, first + still.body[b].n_hinge):
+            move = abs(rest.rate[k])
+            size = move if not move <= size else size
+    if size > longest:
+        for k in range(rest.rate.shape[0]):
+            rest.rate[k] *= longest / size
+    retract(still, q, rest.rate, q)
+    return size
 
 
 @inlined

@@ -183,6 +183,7 @@ CLOSURE = np.dtype(
         ("R_a", D, 9),  # A axes to body axes
         ("x_b", D, 3),
         ("R_b", D, 9),
+        ("shortest", D),  # m: shortest link of the loop
         ("gain_velocity", D),  # Baumgarte: 2 k
         ("gain_position", D),  # k^2
     ],
@@ -298,8 +299,13 @@ LINK = np.dtype(
 
 
 # rows of LoopScratch.row: acceleration of the gap without constraint forces, what stabilisation
-# adds to it, errors of position and velocity, multipliers (the result), scratch
-REST, EXTRA, GAP, RATE, FORCE, SPARE = range(6)
+# adds to it, errors of position and velocity, multipliers (the result), 1 where nothing can move,
+# scratch
+REST, EXTRA, GAP, RATE, FORCE, IDLE, SPARE = range(7)
+
+
+# outcomes of a step
+GOOD, NON_FINITE, LOOP_OPEN = range(3)
 
 
 class LoopScratch(NamedTuple):
@@ -312,9 +318,9 @@ class LoopScratch(NamedTuple):
 
     frame: Array  # LOOP                                              (n_closures,)
     link: Array  # LINK; the ground last                              (n_bodies + 1,)
-    row: Array  # REST ... SPARE                                      (6, r)
+    row: Array  # REST ... SPARE                                      (7, r)
     column: Array  # see above                        (12 + n_modes + n_speeds + 2 r, r)
-    order: Array  # pivots                                            (r,)
+    order: Array  # pivots, rank, how to decide (`redundancy.py`)     (r + 2,)
 
 
 class Workspace(NamedTuple):
@@ -379,5 +385,5 @@ def _make_loop_scratch(m: Model) -> LoopScratch:
         link=records(m.body.shape[0] + 1, LINK),
         row=np.zeros((SPARE + 1, r)),
         column=np.zeros((12 + m.mode.shape[0] + m.speed.shape[0] + 2 * r, r)),
-        order=np.zeros(r, np.int64),
+        order=np.zeros(r + 2, np.int64),
     )

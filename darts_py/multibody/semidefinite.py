@@ -1,9 +1,8 @@
 """Solving A x = b with a symmetric A that may be singular: redundant constraints.
 
 Factorisation without square roots where A is regular; otherwise Cholesky with row exchange on A
-scaled to a unit diagonal, and where a rank is missing, the solution of
-least (scaled) size among the many. The answer is what J^T x makes of it: that is unique as long
-as b can be reached.
+scaled to a unit diagonal, and where a rank is missing, the solution of least (scaled) size among
+the many. The answer is what J^T x makes of it: that is unique as long as b can be reached.
 """
 
 from __future__ import annotations
@@ -13,30 +12,43 @@ import math
 from darts_py._jit import inlined
 from darts_py.multibody.elimination import factorise
 
-# Pivots of a unit-diagonal Gram matrix are squared sines: rows that differ by less than 1e-4 rad
-# count as one. Inside a Runge-Kutta step loops are open by so much that they do differ by 1e-5.
-RANK_TOLERANCE = 1e-8
-WELL_CONDITIONED = 1e-5  # pivots above this part of the diagonal need no row exchange
+WELL_CONDITIONED = 1e-5  # pivots above this part of their diagonal need no row exchange
+COMPARABLE = 1e-3  # and diagonals above this part of the largest no second look
+LEAST_PIVOT = 1e-15  # of a unit diagonal
 
 
 @inlined
-def solve_semidefinite(A, b, x, T, t, order):
-    """Solve A x = b and return A's rank; a row with A[i, i] <= t[i] is left out.
+def solve_regular(A, b, x, T):
+    """Solve A x = b where A (lower triangle, kept) is plainly regular, or return False."""
+    n = b.shape[0]
+    if not _factor_regular(A, T, n):
+        return False
+    for i in range(n):
+        x[i] = b[i]
+    _substitute_regular(T, x, n)
+    return True
 
-    A's lower triangle, t, T and order are overwritten.
+
+@inlined
+def solve_semidefinite(A, b, x, T, t, idle, order, tolerance):
+    """Solve A x = b; rows marked `idle` are left out, their x is zero.
+
+    The pivots and, in order[n], the rank are those that `order` holds; a rank below zero has them
+    found: pivots above `tolerance` count. A's lower triangle, t and T are overwritten.
     """
     n = b.shape[0]
-    if _factor_regular(A, t, T, n):  # the usual case, without scaling and row exchange
-        for i in range(n):
-            x[i] = b[i]
-        _substitute_regular(T, x, n)
-        return n
     for i in range(n):  # x holds the scale until the end
-        x[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > t[i] else 0.0
-        order[i] = i
+        x[i] = 0.0 if idle[i] > 0.0 else 1.0 / math.sqrt(A[i, i])
         for j in range(i + 1):
             A[i, j] *= x[i] * x[j]
-    rank = _pivoted_cholesky(A, n, order)
+    if order[n] < 0:
+        for i in range(n):
+            order[i] = i
+        order[n] = _pivoted_cholesky(A, n, order, tolerance)
+        rank = order[n]
+    else:
+        _reorder(A, T, n, order)
+        rank = _cholesky(A, n, order[n])
     for i in range(n):
         t[i] = b[order[i]] * x[order[i]]
     if rank == n:
@@ -45,14 +57,18 @@ def solve_semidefinite(A, b, x, T, t, order):
         _least_solution(A, t, n, rank, T)
     for i in range(n):
         x[order[i]] *= t[i]
-    return rank
 
 
 @inlined
-def _factor_regular(A, floor, T, n):
+def _factor_regular(A, T, n):
     """Write T with A = (T)(D)(T^T), 1/D on its diagonal; False if some row is nearly redundant."""
+    largest = 0.0
     for j in range(n):
-        d, least = A[j, j], max(floor[j], WELL_CONDITIONED * A[j, j])
+        largest = max(largest, A[j, j])
+    for j in range(n):
+        d, least = A[j, j], WELL_CONDITIONED * A[j, j]
+        if not d >= COMPARABLE * largest:
+            return False
         for k in range(j):
             d -= T[j, k] * T[k, j]
         if not d > least:
@@ -84,26 +100,53 @@ def _substitute_regular(T, x, n):
 
 
 @inlined
-def _pivoted_cholesky(A, n, order):
+def _pivoted_cholesky(A, n, order, tolerance):
     """Overwrite the lower triangle by L, rows in the order of falling pivots; return the rank."""
     for j in range(n):
         best = j
         for i in range(j + 1, n):
             if A[i, i] > A[best, best]:
                 best = i
-        if not A[best, best] > RANK_TOLERANCE:
+        if not A[best, best] > tolerance:
             return j
         if best != j:
             _exchange(A, n, j, best)
             order[j], order[best] = order[best], order[j]
-        r = 1.0 / math.sqrt(A[j, j])
-        A[j, j] = r
-        for i in range(j + 1, n):
-            A[i, j] *= r
-        for i in range(j + 1, n):
-            for k in range(j + 1, i + 1):
-                A[i, k] -= A[i, j] * A[k, j]
+        _eliminate(A, n, j)
     return n
+
+
+@inlined
+def _cholesky(A, n, rank):
+    """Do the same in the order in which the rows are, to a rank that is known."""
+    for j in range(rank):
+        if not A[j, j] > LEAST_PIVOT:
+            return j
+        _eliminate(A, n, j)
+    return rank
+
+
+@inlined
+def _eliminate(A, n, j):
+    r = 1.0 / math.sqrt(A[j, j])
+    A[j, j] = r
+    for i in range(j + 1, n):
+        A[i, j] *= r
+    for i in range(j + 1, n):
+        for k in range(j + 1, i + 1):
+            A[i, k] -= A[i, j] * A[k, j]
+
+
+@inlined
+def _reorder(A, T, n, order):
+    """Bring rows and columns of A (lower triangle) into the order of pivots."""
+    for i in range(n):
+        for j in range(i + 1):
+            first, second = max(order[i], order[j]), min(order[i], order[j])
+            T[i, j] = A[first, second]
+    for i in range(n):
+        for j in range(i + 1):
+            A[i, j] = T[i, j]
 
 
 @inlined

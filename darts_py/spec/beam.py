@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
+import numpy as np
 from annotated_types import Len
 from pydantic import AfterValidator, Field, Strict, Tag, model_validator
 
@@ -19,6 +20,7 @@ from darts_py.spec.fields import (
 from darts_py.spec.mode_choice import BeamModeChoice, Count
 
 ZERO = (0.0, 0.0, 0.0)
+PARALLEL = 1e-6  # sine of an angle; below it, typed digits do not tell the direction across
 
 Station = Annotated[tuple[Number, ...], Strict(False), Len(2, 2)]
 Stations = Annotated[tuple[Station, ...], Strict(False), Len(2)]
@@ -162,7 +164,19 @@ class BeamSpec(Spec):
             self._check_properties()
         if self.elements > 2000:
             refuse(f"{self.elements} elements", "at most 2000")
+        self._check_axes()
         return self
+
+    def _check_axes(self) -> None:
+        if self.section_y_axis is None:
+            return
+        x, y = (
+            np.array(axis) / np.linalg.norm(axis) for axis in (self.direction, self.section_y_axis)
+        )
+        across = float(np.linalg.norm(np.cross(x, y)))
+        if across < PARALLEL:
+            got = f"section_y_axis along direction (sine {across:.2g})"
+            refuse(got, "an axis across the beam", "left out, the body axis most across is taken")
 
     def _check_properties(self) -> None:
         if self.mass_kg_per_m is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -17,13 +18,17 @@ from darts_py.spec.finite_elements import FiniteElementsSpec
 from darts_py.spec.inertia import inertia_matrix
 from darts_py.spec.mode_choice import ModeChoice
 from darts_py.spec.plate import PlateSpec
+from darts_py.spec.rotation import rotation_matrix
 from darts_py.structures.beam import Beam, BeamModes, beam_body
 from darts_py.structures.fe_body import FeModes, FeNode, finite_element_body
-from darts_py.structures.fe_files import MatrixSource, read_elements
+from darts_py.structures.fe_files import read_elements
+from darts_py.structures.fe_units import FileUnits, in_si
+from darts_py.structures.matrix_files import MatrixSource
 from darts_py.structures.modal_body import LumpedMass, ModalBody, Place
+from darts_py.structures.placement import in_mesh_axes, placed
 from darts_py.structures.plate import Plate, PlateModes, plate_body
 from darts_py.structures.reduction import Wanted
-from darts_py.structures.refusal import Refusals, StructureError
+from darts_py.structures.refusal import Refusal, Refusals, StructureError
 from darts_py.structures.section import (
     SHAPES,
     Material,
@@ -35,7 +40,14 @@ from darts_py.structures.section import (
     section_from_shape,
 )
 
-MODE_KEYS = ("count", "up_to_hz", "inboard", "interfaces", *STIFFNESS_KEYS)
+MODE_KEYS = (
+    "count",
+    "up_to_hz",
+    "inboard",
+    "interfaces",
+    "accept_unresolved",
+    *STIFFNESS_KEYS,
+)
 
 
 def build_structure(
@@ -56,8 +68,8 @@ def build_structure(
         return builder.build()
     except StructureError as error:
         for refusal in error.refusals:
-            at = builder.place(refusal.key)
-            log.add(at, refusal.got, refusal.expected, refusal.hint, at_key=True)
+            at, got = builder.place(refusal.key), builder.word(refusal)
+            log.add(at, got, refusal.expected, refusal.hint, at_key=True)
     return None
 
 
@@ -67,7 +79,7 @@ def lumped_mass(node: LumpedNode) -> LumpedMass:
     return LumpedMass(node.mass_kg, node.center_of_mass_offset_m, Jc)
 
 
-class _Builder:
+class _Builder(ABC):
     """What all sources share: where things are in the file, and which nodes modes refer to."""
 
     source = ""
@@ -81,8 +93,9 @@ class _Builder:
         self.nodes = nodes
         self.log = log
 
+    @abstractmethod
     def build(self) -> ModalBody:
-        raise NotImplementedError
+        """Return the modal data; raises StructureError."""
 
     def place(self, key: str) -> DocumentPath:
         """Return where in the file a refusal belongs."""
@@ -91,6 +104,10 @@ class _Builder:
         if key in MODE_KEYS:
             return (*self.at, "modes", key)
         return (*self.at, key) if key else self.at
+
+    def word(self, refusal: Refusal) -> str:
+        """Return what was found, in words that say where its place alone does not."""
+        return refusal.got
 
     def check_names(self) -> None:
         """Check the names of nodes that the choice of modes refers to."""
@@ -107,7 +124,8 @@ class _Builder:
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted(self.choice.boundary, self.choice.count, self.choice.up_to_hz)
+        choice = self.choice
+        return Wanted(choice.boundary, choice.count, choice.up_to_hz, choice.accept_unresolved)
 
     def interfaces(self, held: tuple[str, ...]) -> tuple[str, ...]:
         """Return the nodes with constraint modes: those named, or all that are not held."""
@@ -273,7 +291,15 @@ class _MeshBuilder(_Builder):
         """Return where in the file a refusal belongs."""
         if key in ("mass", "stiffness", "nodes"):
             return (*self.at, "file" if self.spec.file is not None else f"{key}_file")
+        if key == "elements":
+            return (*self.at, "modes", "up_to_hz" if self.choice.count is None else "count")
         return super().place(key)
+
+    def word(self, refusal: Refusal) -> str:
+        """Say which matrix it is where one file holds both."""
+        if refusal.key in ("mass", "stiffness") and self.spec.file is not None:
+            return f"in the {refusal.key} matrix: {refusal.got}"
+        return refusal.got
 
     def build(self) -> ModalBody:
         spec, modes = self.spec, self.spec.modes
@@ -283,11 +309,13 @@ class _MeshBuilder(_Builder):
         )
         mass = MatrixSource(self.folder / (spec.mass_file or together), spec.mass_name or "mass")
         model = read_elements(stiffness, mass, self.folder / (spec.nodes_file or together))
+        model = in_si(model, FileUnits(spec.length_unit_m, spec.mass_unit_kg, spec.force_unit_n))
+        R, origin = rotation_matrix(spec.rotation), np.array(spec.origin_m)
         nodes = [
             FeNode(
                 name,
                 node.fe_nodes if node.fe_nodes is not None else (cast("int", node.fe_node),),
-                lumped_mass(node),
+                in_mesh_axes(lumped_mass(node), R),
             )
             for name, node in self.body.nodes.items()
         ]
@@ -299,4 +327,6 @@ class _MeshBuilder(_Builder):
             interfaces=self.interfaces(held),
             with_node_masses=modes.include_node_masses,
         )
-        return finite_element_body(model, nodes, choice)
+        body = finite_element_body(model, nodes, choice)
+        is_there = np.array_equal(R, np.eye(3)) and not np.any(origin)
+        return body if is_there else placed(body, R, origin)

@@ -6,12 +6,15 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from darts_py.spec.fields import Spec, refuse
+from darts_py.spec.fields import Positive, Spec, Vector3, refuse
 from darts_py.spec.mode_choice import ModeChoice
+from darts_py.spec.rotation import Rotation
+
+ZERO = (0.0, 0.0, 0.0)
 
 
 class FiniteElementsSpec(Spec):
-    """Mass and stiffness matrices of a free structure in body axes, with its nodes."""
+    """Mass and stiffness matrices of a free structure, with its nodes."""
 
     file: str | None = Field(None, description=".npz file with matrices and nodes")
     mass_file: str | None = Field(None, description=".npz, .mtx, .op2, .op4 or .pch")
@@ -19,6 +22,13 @@ class FiniteElementsSpec(Spec):
     nodes_file: str | None = Field(None, description=".npz, or a NASTRAN bulk file with GRIDs")
     mass_name: str | None = Field(None, description="of the matrix in its file")
     stiffness_name: str | None = Field(None, description="of the matrix in its file")
+    length_unit_m: Positive = Field(1.0, description="the files' unit of length, in m")
+    mass_unit_kg: Positive = Field(1.0, description="the files' unit of mass, in kg")
+    force_unit_n: Positive | None = Field(
+        None, description="the files' unit of force, in N; left out: mass x length / s^2"
+    )
+    origin_m: Vector3 = Field(ZERO, description="where the mesh's origin is, body frame")
+    rotation: Rotation | None = Field(None, description="the mesh's axes in the body's axes")
     mass: Literal["consistent", "lumped"] = Field(
         "consistent", description="as given, or lumped on the nodes"
     )

@@ -41,6 +41,9 @@ class ModeChoice(Spec):
     include_node_masses: bool = Field(
         False, description="whether masses on nodes take part in making the modes"
     )
+    accept_unresolved: bool = Field(
+        False, description="take modes that the mesh does not resolve: masses and springs"
+    )
 
     @model_validator(mode="after")
     def _one_choice(self) -> ModeChoice:
@@ -54,6 +57,8 @@ class ModeChoice(Spec):
             refuse("count: 0", "at least one mode", "constraint modes alone are craig_bampton's")
         if self.interfaces is not None and self.boundary != "craig_bampton":
             refuse("interfaces", "none: only craig_bampton modes have them")
+        if self.inboard is not None and self.boundary == "free_free":
+            refuse("inboard", "none: free_free modes hold nothing")
 
 
 class BeamModeChoice(ModeChoice):

@@ -66,4 +66,6 @@ class PlateSpec(Spec):
             refuse(f"normal and direction with cosine {cosine:.2g}", "vectors at right angles")
         if self.modes.inboard_points and self.modes.inboard:
             refuse("inboard and inboard_points", "one of them")
+        if self.modes.inboard_points and self.modes.boundary == "free_free":
+            refuse("inboard_points", "none: free_free modes hold nothing")
         return self

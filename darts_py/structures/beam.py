@@ -101,6 +101,9 @@ def _analytic(beam: Beam, modes: BeamModes) -> tuple[Array, Shapes]:
     if modes.inboard is not None:
         hint = "analytic modes are held at station 0; leave inboard out"
         raise refuse("inboard", f"'{modes.inboard}'", "none with method: analytic", hint)
+    if modes.wanted.accept_unresolved:
+        hint = "closed forms have no mesh; leave it out"
+        raise refuse("accept_unresolved", "true", "none with method: analytic", hint)
     values = beam.section.values(np.zeros(1))
     return analytic_shapes(values, beam.length, modes.wanted, modes.families)
 
@@ -123,7 +126,10 @@ def _elements(
         X = reduce(structure, modes.wanted, inboard, interfaces).X
     else:
         X = _by_family(structure, mesh, modes, inboard)
-    _require_resolution(mesh, X, modes.elements)
+    if X.shape[1] > MOST_MODES:
+        raise refuse("modes", f"{X.shape[1]} modes", f"at most {MOST_MODES}")
+    if not modes.wanted.accept_unresolved:
+        _require_resolution(mesh, X, modes.elements)
     return mesh.energies(X), lambda s: mesh.shapes(s, X), grid
 
 
@@ -158,8 +164,6 @@ def _by_family(
 
 def _require_resolution(mesh: BeamElements, X: Array, elements: int) -> None:
     """Refuse more modes of a family than there are elements: their shapes would be noise."""
-    if X.shape[1] > MOST_MODES:
-        raise refuse("modes", f"{X.shape[1]} modes", f"at most {MOST_MODES}")
     shares = np.array([(X[mesh.family_dofs(name)] ** 2).sum(axis=0) for name in mesh.families])
     family = np.argmax(shares, axis=0)
     for k, name in enumerate(mesh.families):

@@ -18,7 +18,9 @@ from darts_py.structures.samples import rigid_motion
 from darts_py.structures.section import Section
 from darts_py.structures.sparse import Sparse
 
-GAUSS = 6  # points per element: exact to degree 11, all that a linear taper of a shape asks for
+# points per element: exact to degree 11, all that linear tapers ask for, but for the torsion
+# constants of rectangle and box, which are no polynomials of their sizes
+GAUSS = 6
 
 # freedoms of each family among [rx, ry, rz, x, y, z]
 FREEDOMS = {

@@ -23,6 +23,7 @@ from darts_py.structures.sparse import Sparse
 DENSE = 400  # freedoms up to which the dense solver is used; above, Lanczos with shift-invert
 SPARE = 2  # modes beyond those wanted; a Lanczos run is least sure of its last ones
 MASSLESS = 1e-14  # nu relative to the largest, below which a mode has no mass
+RIGID_MASS = 1e-12  # of a rigid motion's mass relative to the others', all scaled to 1
 ZERO_ENERGY = 1e-14  # x^T K x relative to |x|^T |K| |x|, below which a motion meets no stiffness
 
 
@@ -97,14 +98,24 @@ def _part_modes(K: Sparse, M: Sparse, count: int, rigid: Array | None) -> Modes:
     wanted = min(count, n - n_rigid)
     if wanted <= 0:
         return Modes(np.zeros(0), np.zeros((n, 0)))
-    if n_rigid == 0:
+    if rigid is None or n_rigid == 0:
         return _solve(K, M, wanted, 0.0)
+    _require_rigid_mass(M, rigid)
     shift = _first_shift(K, M)
     first = _without_rigid(_solve(K, M, min(n_rigid + 1, n), shift), M, rigid)
     if len(first.omega2) and first.omega2[0] > 0.0:  # of the size of the first elastic mode
         shift = float(first.omega2[0])
     modes = _without_rigid(_solve(K, M, min(wanted + n_rigid, n), shift), M, rigid)
     return Modes(modes.omega2[:wanted], modes.X[:, :wanted])
+
+
+def _require_rigid_mass(M: Sparse, rigid: Array) -> None:
+    """Refuse a rigid motion that neither mass nor stiffness meets: it has no frequency at all."""
+    G = rigid.T @ (M @ rigid)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(G), np.finfo(float).tiny))
+    if np.linalg.eigvalsh(G * np.outer(scale, scale))[0] <= RIGID_MASS:
+        hint = "point masses on a line turn about it without inertia; use cantilever modes"
+        raise refuse("mass", "a rigid motion that moves no mass", "mass in all six", hint)
 
 
 def _first_shift(K: Sparse, M: Sparse) -> float:
@@ -132,6 +143,8 @@ def _solve(K: Sparse, M: Sparse, count: int, shift: float) -> Modes:
         nu, X = _dense(A.toarray(), M.toarray(), k)
     else:
         nu, X = _lanczos(A, M, k)
+    if nu.min(initial=0.0) < -MASSLESS * np.abs(nu).max(initial=0.0):
+        raise negative()
     order = np.argsort(-nu, kind="stable")[:count]
     nu, X = nu[order], X[:, order]
     kept = nu > MASSLESS * nu.max(initial=0.0)
@@ -171,7 +184,16 @@ def _lanczos(A: Sparse, M: Sparse, count: int) -> tuple[Array, Array]:
     except ArpackError as error:
         got = f"an eigenvalue problem that does not converge ({error})"
         raise refuse("", got, "matrices whose entries agree in scale") from error
-    return 1.0 / lam, X
+    # vectors may have gathered motions without mass, which M does not see: one more step of the
+    # iteration removes them (Nour-Omid, Parlett, Ericsson & Jensen 1987)
+    return 1.0 / lam, factors.solve(M @ X)
+
+
+def negative() -> Exception:
+    """Return the refusal of a stiffness that pushes."""
+    hint = "a preloaded structure beyond buckling, or a damaged matrix"
+    expected = "a positive semidefinite matrix"
+    return refuse("stiffness", "a motion of negative stiffness", expected, hint)
 
 
 def singular() -> Exception:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from darts_py.multibody.tree import Array
-from darts_py.structures.fe_checks import check_structure, symmetrised
+from darts_py.structures.fe_checks import check_first_mode, check_structure, symmetrised
 from darts_py.structures.fe_mass import (
     as_lumped,
     consistent_integrals,
@@ -65,7 +65,9 @@ def finite_element_body(
         consistent_integrals(model, X) if masses is None else lumped_integrals(model, masses, X)
     )
     named = tuple(place.node(T @ X) for place, T in zip(places, maps, strict=True))
-    return ModalBody(named, np.diag(np.einsum("ik,ik->k", X, model.K @ X)), integrals)
+    omega2 = np.einsum("ik,ik->k", X, model.K @ X)
+    check_first_mode(model, float(omega2.min()))
+    return ModalBody(named, np.diag(omega2), integrals)
 
 
 def _mesh_nodes(model: FiniteElements, node: FeNode, log: Refusals) -> Array:
@@ -130,7 +132,7 @@ def _shapes(
     M = model.M
     if modes.with_node_masses:
         M = sp.csr_array(M + node_masses(places, maps, model.n))
-    structure = Structure(model.K, M, model.rigid)
+    structure = Structure(model.K, M, model.rigid, model.node)
     by_name = {place.name: place for place in places}
 
     def attachment(name: str) -> Attachment:

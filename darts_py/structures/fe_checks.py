@@ -1,24 +1,30 @@
 """Is a pair of matrices a free structure? Symmetry, signs, rigid motions, mass, connection.
 
-Every limit is relative to what the matrix's own entries add up to, so that neither units nor the
-mix of metres and radians matter. Matrices in single precision pass.
+Every limit is relative to what the matrix's own entries add up to, row by row, so that neither
+units nor the mix of metres and radians nor that of stiff and soft parts matter. Matrices in single
+precision pass as far as their digits tell the modes that are wanted (`check_first_mode`).
 """
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from darts_py.multibody.tree import Array
-from darts_py.structures.fe_model import FiniteElements
+from darts_py.structures.definite import EPS, count_negative, unit_diagonal
+from darts_py.structures.fe_model import SPATIAL, FiniteElements
 from darts_py.structures.refusal import Refusals
+from darts_py.structures.samples import rigid_motion
 from darts_py.structures.sparse import Sparse
 
-SYMMETRY = 1e-8  # of the largest entry
-LEAKAGE = 1e-6  # of K R relative to |K| |R|, row by row at worst
-NEGATIVE = 1e-6  # of a matrix scaled to unit diagonal; a mode below it is refused when it is met
+SINGLE = 2.0**-24  # unit roundoff of single precision
+SYMMETRY = 1e-8  # of sqrt(A_ii A_jj), which bounds the entries of a semidefinite matrix
+LEAKAGE = 16.0 * SINGLE  # 1e-6 of |K| |R|, row by row: sixteen rounded elements meet in an entry
+TURNED = 96.0 * EPS  # sixteen elements, each turned by two products of three terms
+ALTERNATING = 8.0  # roundings of either sign sum to less than their bound, by less than this
+FIRST_MODE = 1e-3  # of the first mode's omega^2: moves its frequency by 5e-4, less than meshes do
 PHYSICAL = 1e-6  # of R^T M R: isotropy of mass, antisymmetry of the coupling, triangle inequality
 
 MOTIONS = (
@@ -52,8 +58,10 @@ def _check_matrix(model: FiniteElements, key: str, A: Sparse, log: Refusals) -> 
         log.add(key, "a matrix without any entry", f"a {key} matrix")
         return False
     defect = sp.coo_array(abs(A - A.T))
-    worst = int(np.argmax(defect.data)) if defect.nnz else -1
-    if worst >= 0 and defect.data[worst] > SYMMETRY * largest:
+    size = np.sqrt(np.abs(A.diagonal()))
+    excess = defect.data - SYMMETRY * size[defect.row] * size[defect.col]
+    worst = int(np.argmax(excess)) if defect.nnz else -1
+    if worst >= 0 and excess[worst] > 0.0:
         i, j = int(defect.row[worst]), int(defect.col[worst])
         got = f"entries {A[i, j]:g} and {A[j, i]:g} for {model.label(i)} with {model.label(j)}"
         hint = "a matrix stored as one triangle must be written out, or as mtx 'symmetric'"
@@ -69,7 +77,7 @@ def _check_sign(model: FiniteElements, key: str, A: Sparse, log: Refusals) -> bo
         got = f"the diagonal entry {diagonal[row]:g} at {model.label(row)}"
         log.add(key, got, f"no negative {key}")
         return False
-    n = count_negative(A)
+    n = count_negative(A, _uncertainty(model) if key == "stiffness" else _mass_uncertainty(A))
     if n:
         got = f"{n} negative eigenvalue{'s' if n > 1 else ''}"
         hint = "a preloaded structure beyond buckling, or a damaged matrix"
@@ -77,34 +85,120 @@ def _check_sign(model: FiniteElements, key: str, A: Sparse, log: Refusals) -> bo
     return n == 0
 
 
-def count_negative(A: Sparse) -> int:
-    """Return how many eigenvalues of the scaled matrix lie below -NEGATIVE (Sylvester's law).
+def _mass_uncertainty(A: Sparse) -> float:
+    """Return the same of a mass matrix, which shows nothing of its rounding.
 
-    The signs of the pivots of L D L^T are those of the eigenvalues, so no eigenvalue is computed.
+    It is allowed single precision: scaled to unit diagonal its condition does not grow with the
+    mesh (Wathen 1987), so that nothing hides below.
     """
-    diagonal = A.diagonal()
-    empty = diagonal == 0.0
-    scale = 1.0 / np.sqrt(np.where(empty, 1.0, diagonal))
-    S = sp.diags_array(scale)
-    B = sp.csc_array(S @ A @ S + NEGATIVE * sp.eye_array(len(diagonal)))
-    try:
-        options = {"SymmetricMode": True}
-        factors = splu(B, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
-    except RuntimeError:  # a pivot of exactly zero: an eigenvalue of -NEGATIVE or a 2 x 2 saddle
-        return 1
-    return int(np.count_nonzero(factors.U.diagonal() < 0.0))
+    return LEAKAGE * float(abs(unit_diagonal(A)[0]).sum(axis=0).max())
+
+
+def _uncertainty(model: FiniteElements) -> float:
+    """Return by how much rounding of K's entries may move an eigenvalue, K at unit diagonal.
+
+    The size of an error e in the entries shows in K's own rigid motions; |dK_ij| <= e g_i g_j with
+    the grain g moves an eigenvalue by at most the largest sum of a row.
+    """
+    force, _, grain = _forces(model)
+    e = float(np.divide(force, grain, out=np.zeros_like(force), where=grain > 0.0).max())
+    d, g = model.K.diagonal(), _grain(model)
+    amplified = np.divide(g, np.sqrt(d), out=np.ones_like(g), where=d > 0.0)
+    rows = amplified * (_pattern(model.K) @ amplified)
+    return ALTERNATING * min(max(e, EPS), LEAKAGE) * float(rows.max())
+
+
+def leakage(model: FiniteElements) -> Array:
+    """Return |K R| relative to the size of the terms that each row sums.   (n, 6)."""
+    force, terms, grain = _forces(model)
+    size = terms + TURNED / LEAKAGE * grain
+    return np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
+
+
+def _forces(model: FiniteElements) -> tuple[Array, Array, Array]:
+    """Return |K R|, the size of its terms |K| |R|, and that size in units of the grain.   (n, 6).
+
+    Rotations are taken about the middle of the nodes. The size of a node's displacement in them
+    is its whole arm: components that vanish up to rounding of coordinates are not held to digits
+    which they have not.
+    """
+    r, R = _about_the_middle(model)
+    size, shift = np.abs(R), model.component < 3
+    size[shift, :3] = np.linalg.norm(r[shift], axis=1)[:, None]
+    g = _grain(model)[:, None]
+    return np.abs(model.K @ R), abs(model.K) @ size, g * (_pattern(model.K) @ (g * size))
+
+
+def _grain(model: FiniteElements) -> Array:
+    """Return sqrt(K_ii) of the stiffest direction of a freedom's node.   (n,).
+
+    An element turned from its own axes into those of the mesh leaves rounding of its stiffest
+    direction in all three, so that entries of rows i and j are no finer than u g_i g_j.
+    """
+    kind = 2 * model.node + (model.component >= 3)
+    stiffest = np.zeros(2 * len(model.node_id))
+    np.maximum.at(stiffest, kind, np.maximum(model.K.diagonal(), 0.0))
+    return np.sqrt(stiffest[kind])
+
+
+def _pattern(A: Sparse) -> Sparse:
+    return sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+
+
+def _about_the_middle(model: FiniteElements) -> tuple[Array, Array]:
+    """Return each freedom's place from the middle of the nodes, and rigid motions about it."""
+    r = model.position[model.node] - model.position[np.unique(model.node)].mean(axis=0)
+    return r, rigid_motion(r)[np.arange(model.n), SPATIAL[model.component]]
 
 
 def _check_rigid_motions(model: FiniteElements, log: Refusals) -> None:
-    """K R = 0: a rigid motion of a free structure meets no stiffness."""
-    R = model.rigid
-    force, size = np.abs(model.K @ R), abs(model.K) @ np.abs(R)
-    leak = force.max(axis=0) / np.maximum(size.max(axis=0), np.finfo(float).tiny)
-    for k in np.flatnonzero(leak > LEAKAGE):
-        row = int(np.argmax(force[:, k]))
-        got = f"stiffness against {MOTIONS[k]}: relative {leak[k]:.2g}, most at {model.label(row)}"
+    """K R = 0 in every row: a rigid motion of a free structure meets no stiffness."""
+    leak = leakage(model)
+    for k in np.flatnonzero(leak.max(axis=0) > LEAKAGE):
+        row = int(np.argmax(leak[:, k]))
+        got = f"stiffness against {MOTIONS[k]}: relative {leak[row, k]:.2g}, "
+        got += f"most at {model.label(row)}"
         hint = "matrices of the free structure are wanted, held nowhere; do coordinates fit them?"
-        log.add("stiffness", got, f"rigid motions without stiffness (relative {LEAKAGE:g})", hint)
+        log.add("stiffness", got, f"rigid motions without stiffness (relative {LEAKAGE:.1g})", hint)
+
+
+def check_first_mode(model: FiniteElements, omega2: float) -> None:
+    """Refuse stiffness, of either sign, of rigid motions that the first mode would feel.
+
+    Entries are right to a part of their own size, and what they sum to in a smooth motion of a fine
+    mesh is far smaller. Rayleigh quotients of rigid motions, and the number of eigenvalues of
+    (K, M) below zero, show what is left; it moves the first mode's omega^2 by as much.
+
+    Args:
+        model: with symmetric matrices.
+        omega2: squared frequency of the first mode that is wanted, rad^2/s^2.
+    """
+    log, limit = Refusals(), FIRST_MODE * omega2
+    quotients = _rigid_quotients(model)
+    worst = float(quotients[np.argmax(np.abs(quotients))])
+    hint = (
+        "entries with more digits, a coarser mesh; or a spring to ground, coordinates that misfit"
+    )
+    expected = f"less than {FIRST_MODE:g} of it"
+    if abs(worst) > limit:
+        got = f"stiffness of a rigid motion, {worst / omega2:.2g} of the first mode's"
+        log.add("stiffness", f"{got} ({np.sqrt(omega2) / (2 * np.pi):.4g} Hz)", expected, hint)
+    else:
+        if count_negative(sp.csr_array(model.K + limit * model.M)):
+            got = "negative stiffness, or digits that cannot tell it from the first mode's"
+            log.add("stiffness", f"{got} ({np.sqrt(omega2) / (2 * np.pi):.4g} Hz)", expected, hint)
+    log.settle()
+
+
+def _rigid_quotients(model: FiniteElements) -> Array:
+    """Return x^T K x / x^T M x of the rigid motions that have mass, principal values."""
+    _, R = _about_the_middle(model)
+    K, M = R.T @ (model.K @ R), R.T @ (model.M @ R)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    mass, T = scipy.linalg.eigh(M * np.outer(scale, scale))
+    heavy = mass > PHYSICAL * mass[-1]
+    T = scale[:, None] * T[:, heavy] / np.sqrt(mass[heavy])
+    return np.linalg.eigvalsh(T.T @ (0.5 * (K + K.T)) @ T)
 
 
 def _check_connection(model: FiniteElements, log: Refusals) -> None:

@@ -6,28 +6,31 @@ Files are untrusted: sizes are looked at before memory is given, nothing is unpi
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from darts_py.multibody.tree import Array
+from darts_py.structures import matrix_files
 from darts_py.structures.fe_model import FiniteElements, assemble_elements, dof_table
+from darts_py.structures.matrix_files import (
+    LabelledMatrix,
+    MatrixSource,
+    array_form,
+    check_file,
+    read_matrix,
+)
 from darts_py.structures.npz import read_arrays
 from darts_py.structures.refusal import Refusals, StructureError
 from darts_py.structures.sparse import Sparse
 
-MAX_BYTES = 2**30  # of all arrays of a file, unpacked
-MAX_FREEDOMS = 200_000
-MATRIX_SUFFIXES = (".npz", ".mtx", ".op2", ".op4", ".pch")
-NODE_SUFFIXES = (".npz", ".bdf", ".dat", ".nas")
-NASTRAN_SUFFIXES = (".op2", ".op4", ".pch", ".bdf", ".dat", ".nas")
-
-Note = Callable[[str, str], None]
+BULK_SUFFIXES = (".bdf", ".dat", ".nas")
+NODE_SUFFIXES = (".npz", *BULK_SUFFIXES)
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,6 @@ class Mesh:
     node_id: Array  # (k,)
     position: Array  # (k, 3)
     dof: Array | None  # node number, component 1 to 6   (n, 2)
-
-
-@dataclass(frozen=True)
-class MatrixSource:
-    """A file, and the name of the matrix in it where it holds several."""
-
-    file: Path
-    name: str
 
 
 def read_elements(stiffness: MatrixSource, mass: MatrixSource, nodes: Path) -> FiniteElements:
@@ -72,14 +67,6 @@ def _attempt(read: Callable[[], object], log: Refusals) -> object:
         for refusal in error.refusals:
             log.add(refusal.key, refusal.got, refusal.expected, refusal.hint)
     return None
-
-
-@dataclass(frozen=True)
-class LabelledMatrix:
-    """A matrix, and what its rows move where the file says so."""
-
-    A: Sparse
-    dof: Array | None = None  # (n, 2)
 
 
 def _row_labels(mesh: Mesh, K: LabelledMatrix, M: LabelledMatrix, log: Refusals) -> Array:
@@ -114,13 +101,13 @@ def _in_order(matrix: LabelledMatrix, dof: Array) -> Sparse:
 def read_mesh(file: Path, key: str) -> Mesh:
     """Read nodes; raises StructureError."""
     log = Refusals()
-    _check_file(file, key, NODE_SUFFIXES, log)
-    if file.suffix.lower() in NASTRAN_SUFFIXES:
+    check_file(file, key, NODE_SUFFIXES, log)
+    if file.suffix.lower() in BULK_SUFFIXES:
         from darts_py.structures.nastran import read_grids
 
         node_id, position = read_grids(file, key)
         return Mesh(node_id, position, None)
-    arrays = read_arrays(file, log.note(key), MAX_BYTES)
+    arrays = read_arrays(file, log.note(key), matrix_files.MAX_BYTES)
     log.settle()
     assert arrays is not None
     mesh = _mesh_from_arrays(arrays, log, key, file.name)
@@ -137,22 +124,24 @@ def _mesh_from_arrays(arrays: dict[str, Array], log: Refusals, key: str, file: s
         return None
     node_id, position = arrays["node_id"], arrays["position_m"]
     if node_id.dtype.kind not in "iu" or node_id.ndim != 1 or len(node_id) == 0:
-        log.add(key, f"'node_id' of {_form(node_id)} in {file}", "one whole number per node")
+        log.add(key, f"'node_id' of {array_form(node_id)} in {file}", "one whole number per node")
         return None
     if position.dtype.kind not in "fiu" or position.shape != (len(node_id), 3):
         expected = f"numbers of shape ({len(node_id)}, 3)"
-        log.add(key, f"'position_m' of {_form(position)} in {file}", expected)
+        log.add(key, f"'position_m' of {array_form(position)} in {file}", expected)
     if "dof" in arrays and "dofs_per_node" in arrays:
         log.add(key, f"both 'dof' and 'dofs_per_node' in {file}", "one of them")
     dof = None
     if "dof" in arrays:
         dof = arrays["dof"]
         if dof.dtype.kind not in "iu" or dof.ndim != 2 or dof.shape[1:] != (2,):
-            log.add(key, f"'dof' of {_form(dof)} in {file}", "whole numbers of shape (rows, 2)")
+            log.add(
+                key, f"'dof' of {array_form(dof)} in {file}", "whole numbers of shape (rows, 2)"
+            )
     elif "dofs_per_node" in arrays:
         value = arrays["dofs_per_node"]
         if value.shape != () or value.dtype.kind not in "iu" or int(value) not in (3, 6):
-            log.add(key, f"'dofs_per_node' of {_form(value)} in {file}", "the number 3 or 6")
+            log.add(key, f"'dofs_per_node' of {array_form(value)} in {file}", "the number 3 or 6")
         else:
             dof = dof_table(node_id, int(value))
     else:
@@ -161,143 +150,13 @@ def _mesh_from_arrays(arrays: dict[str, Array], log: Refusals, key: str, file: s
     return None if len(log) else Mesh(node_id.astype(int), position.astype(float), dof)
 
 
-def read_matrix(source: MatrixSource, key: str) -> LabelledMatrix:
-    """Read a matrix; raises StructureError."""
-    log = Refusals()
-    suffix = source.file.suffix.lower()
-    _check_file(source.file, key, MATRIX_SUFFIXES, log)
-    if suffix in NASTRAN_SUFFIXES:
-        from darts_py.structures.nastran import read_nastran_matrix
-
-        A, dof = read_nastran_matrix(source.file, source.name, key)
-        matrix = LabelledMatrix(A, dof)
-    elif suffix == ".mtx":
-        matrix = LabelledMatrix(_read_matrix_market(source.file, key, log))
-    else:
-        arrays = read_arrays(source.file, log.note(key), MAX_BYTES)
-        log.settle()
-        assert arrays is not None
-        matrix = LabelledMatrix(_matrix_from_arrays(arrays, source, key, log))
-    log.settle()
-    return matrix
-
-
-def _check_file(file: Path, key: str, suffixes: tuple[str, ...], log: Refusals) -> None:
-    if file.suffix.lower() not in suffixes:
-        log.add(key, f"a file {file.name!r}", f"a file of type {', '.join(suffixes)}")
-    elif not file.is_file():
-        log.add(key, f"no file {str(file)!r}", "a file, relative to the model file")
-    elif file.stat().st_size > MAX_BYTES:
-        log.add(key, f"{file.stat().st_size} bytes in {file.name}", f"at most {MAX_BYTES} bytes")
-    log.settle()
-
-
-def _read_matrix_market(file: Path, key: str, log: Refusals) -> Sparse:
-    expected = "a real matrix in Matrix Market format"
-    try:
-        rows, columns, _, form, field, _ = scipy.io.mminfo(file)
-        if field not in ("real", "integer", "double"):
-            log.add(key, f"{field} entries in {file.name}", expected)
-        elif max(rows, columns) > MAX_FREEDOMS or (
-            form == "array" and rows * columns > MAX_BYTES // 8
-        ):
-            log.add(key, f"{rows} x {columns} in {file.name}", f"at most {MAX_FREEDOMS} rows")
-        if not len(log):
-            return sp.csr_array(scipy.io.mmread(file), dtype=float)
-    except (ValueError, OSError, OverflowError, TypeError, StopIteration) as error:
-        log.add(key, f"{file.name} that cannot be read ({error})", expected)
-    return sp.csr_array((0, 0))
-
-
-def _matrix_from_arrays(
-    arrays: dict[str, Array], source: MatrixSource, key: str, log: Refusals
-) -> Sparse:
-    """Find a matrix among arrays: dense, as entries, or as scipy.sparse.save_npz writes it."""
-    file, name = source.file.name, source.name
-    empty = sp.csr_array((0, 0))
-    if name in arrays:
-        A = arrays[name]
-        if A.dtype.kind not in "fiu" or A.ndim != 2:
-            log.add(key, f"'{name}' of {_form(A)} in {file}", "a matrix of numbers")
-            return empty
-        return sp.csr_array(A.astype(float))
-    if f"{name}_entries" in arrays:
-        parts = [
-            arrays.get(f"{name}_{part}", np.zeros(0)) for part in ("entries", "rows", "columns")
-        ]
-        size = arrays.get(f"{name}_size", np.zeros(0))
-        size = int(size) if size.shape == () and size.dtype.kind in "iu" else -1
-        return _from_entries(parts[0], parts[1], parts[2], (size, size), key, file, log)
-    if "format" in arrays and "shape" in arrays and "data" in arrays:
-        return _from_scipy(arrays, key, file, log)
-    expected = f"'{name}', '{name}_entries', or a matrix of scipy.sparse.save_npz"
-    log.add(key, f"no matrix '{name}' in {file}", expected)
-    return empty
-
-
-def _from_scipy(arrays: dict[str, Array], key: str, file: str, log: Refusals) -> Sparse:
-    """Rebuild what scipy.sparse.save_npz wrote, by entries, so that every index is checked."""
-    form = arrays["format"].item() if arrays["format"].shape == () else b""
-    form = form.decode("ascii", "replace") if isinstance(form, bytes) else str(form)
-    shape = tuple(int(x) for x in np.ravel(arrays["shape"])[:2])
-    nothing = np.zeros(0, int)
-    if form == "coo" and "coords" in arrays and arrays["coords"].shape[:1] == (2,):
-        rows, columns = arrays["coords"]
-    elif form == "coo":
-        rows, columns = arrays.get("row", nothing), arrays.get("col", nothing)
-    elif form in ("csr", "csc"):
-        pointer, index = arrays.get("indptr", nothing), arrays.get("indices", nothing)
-        major = shape[0] if form == "csr" else shape[-1]
-        steps = np.diff(pointer) if pointer.ndim == 1 else nothing
-        if len(steps) != major or np.any(steps < 0) or int(steps.sum()) != index.size:
-            log.add(key, f"a damaged sparse matrix in {file}", "what scipy.sparse.save_npz writes")
-            return sp.csr_array((0, 0))
-        expanded = np.repeat(np.arange(major), steps)
-        rows, columns = (expanded, index) if form == "csr" else (index, expanded)
-    else:
-        log.add(key, f"a sparse matrix of format {form!r} in {file}", "csr, csc or coo")
-        return sp.csr_array((0, 0))
-    return _from_entries(arrays["data"], rows, columns, shape, key, file, log)
-
-
-def _from_entries(
-    data: Array,
-    rows: Array,
-    columns: Array,
-    shape: tuple[int, ...],
-    key: str,
-    file: str,
-    log: Refusals,
-) -> Sparse:
-    sound = (
-        len(shape) == 2
-        and 0 < min(shape)
-        and max(shape) <= MAX_FREEDOMS
-        and data.ndim == rows.ndim == columns.ndim == 1
-        and len(data) == len(rows) == len(columns)
-        and data.dtype.kind in "fiu"
-        and rows.dtype.kind in "iu"
-        and columns.dtype.kind in "iu"
-    )
-    if sound and len(data):
-        sound = bool(
-            min(rows.min(), columns.min()) >= 0
-            and rows.max() < shape[0]
-            and columns.max() < shape[1]
-        )
-    if not sound:
-        expected = f"real entries with rows and columns inside at most {MAX_FREEDOMS}"
-        log.add(key, f"a damaged sparse matrix in {file}", expected)
-        return sp.csr_array((0, 0))
-    return sp.csr_array((data.astype(float), (rows, columns)), shape=shape)
-
-
-def _form(array: Array) -> str:
-    return f"shape {array.shape}, type {array.dtype}"
-
-
 def write_elements(file: Path, model: FiniteElements) -> None:
     """Write a model as one .npz file that `read_elements` takes."""
+    file.write_bytes(elements_as_bytes(model))
+
+
+def elements_as_bytes(model: FiniteElements) -> bytes:
+    """Return the contents of such a file; the same model gives the same bytes."""
     arrays: dict[str, Any] = {
         "node_id": model.node_id,
         "position_m": model.position,
@@ -310,5 +169,6 @@ def write_elements(file: Path, model: FiniteElements) -> None:
             f"{name}_columns": A.col,
             f"{name}_size": np.array(model.n),
         }
-    with file.open("wb") as stream:  # savez would append .npz to a name without it
-        np.savez_compressed(stream, **arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()

@@ -7,9 +7,12 @@ in a punch file, and OP2 matrices of the MATPOOL kind, bring grid and component 
 from __future__ import annotations
 
 import importlib
+import io
 import logging
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from darts_py.structures.refusal import StructureError, refuse
 from darts_py.structures.sparse import Sparse
 
 INSTALL = "pip install darts-py[fe], in an environment with numpy < 2; or convert the files there: "
+_BY_LINES = re.IGNORECASE | re.MULTILINE
 CONVERT = "darts model convert-fe ... -o model.npz"
 
 
@@ -55,15 +59,26 @@ def read_grids(file: Path, key: str) -> tuple[Array, Array]:
 def _carefully(read: Callable[[], Any], file: Path, key: str) -> Any:
     """Run a reader of pyNastran's; whatever it raises becomes a refusal."""
     try:
-        return read()
+        with _silence():
+            return read()
     except StructureError:
         raise
     except ImportError as error:
         got = f"a NASTRAN file without pyNastran ({error})"
         raise refuse(key, got, "pyNastran, the extra 'fe'", INSTALL + CONVERT) from error
     except Exception as error:  # a reader of a binary format raises whatever it likes
-        got = f"{file.name} that pyNastran cannot read ({type(error).__name__}: {error})"
-        raise refuse(key, got[:300], "a sound NASTRAN file") from error
+        words = " ".join(str(error).split())
+        got = f"{file.name} that pyNastran cannot read ({type(error).__name__}: {words[:200]})"
+        raise refuse(key, got, "a sound NASTRAN file") from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Swallow what pyNastran prints and warns of: on its way to an error it prints the file."""
+    nowhere = io.StringIO()
+    with redirect_stdout(nowhere), redirect_stderr(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _module(name: str) -> Any:
@@ -125,29 +140,40 @@ def _from_dmig(card: Any) -> tuple[Sparse, Array]:
 
 
 def _read_grids(file: Path, key: str) -> tuple[Array, Array]:
+    text = file.read_text("ascii", errors="replace")
     model = _module("pyNastran.bdf.bdf").BDF(log=_quiet(), debug=False)
-    if re.search(r"^\s*INCLUDE\b", _text(file), re.IGNORECASE | re.MULTILINE):
+    if re.search(r"^\s*INCLUDE\b", text, re.IGNORECASE | re.MULTILINE):
         got = f"an INCLUDE in {file.name}"
         raise refuse(key, got, "a file with all its GRIDs", "put the included lines in its place")
     options = {"xref": False, "validate": False, "read_includes": False}
-    model.read_bdf(str(file), punch=_is_punch(file), **options)
+    model.read_bdf(io.StringIO(_bulk_data(text)), punch=True, **options)
     if not model.nodes:
         raise refuse(key, f"no GRID in {file.name}", "GRIDs with positions")
+    _require_basic_freedoms(model, file, key)
+    others = ("elements", "properties", "masses", "materials", "loads", "constraints", "aero")
+    others += ("sets", "optimization")
+    model.cross_reference(**{f"xref_{kind}": False for kind in others})
+    numbers = np.array(sorted(model.nodes))
+    position = [model.nodes[number].get_position() for number in numbers]
+    return numbers, np.array(position, float)
+
+
+def _bulk_data(text: str) -> str:
+    """Return the bulk data of a file, whether or not the sections in front of it are there."""
+    sections = re.split(r"^[ \t]*BEGIN(?:[ \t]+BULK)?[ \t]*$", text, flags=_BY_LINES)
+    return re.split(r"^[ \t]*ENDDATA\b", sections[-1], flags=_BY_LINES)[0]
+
+
+def _require_basic_freedoms(model: Any, file: Path, key: str) -> None:
+    """Refuse GRIDs whose freedoms, or whose defaults, lie in another system than the basic one."""
+    defaults = model.grdset
+    if defaults is not None and (defaults.cp, defaults.cd) != (0, 0):
+        # pyNastran reads a blank field and a 0 alike, and only a blank takes the default
+        got = f"a GRDSET with coordinate systems {defaults.cp}, {defaults.cd} in {file.name}"
+        hint = "write them into the GRIDs themselves"
+        raise refuse(key, got, "a GRDSET without systems, or none", hint)
     for number, node in model.nodes.items():
         if node.cd not in (0, -1):
             got = f"GRID {number} with freedoms in coordinate system {node.cd}"
             hint = "leave field CD blank, so that all freedoms are along the basic system"
             raise refuse(key, got, "freedoms in the basic system", hint)
-    numbers = np.array(sorted(model.nodes))
-    position = [model.nodes[number].get_position_no_xref(model) for number in numbers]
-    return numbers, np.array(position, float)
-
-
-def _is_punch(file: Path) -> bool:
-    """Whether a file is bulk data only, without the sections in front of it."""
-    text = _text(file).upper()
-    return "BEGIN BULK" not in text and "CEND" not in text
-
-
-def _text(file: Path) -> str:
-    return file.read_text("ascii", errors="replace")

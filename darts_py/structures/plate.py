@@ -84,7 +84,8 @@ def plate_body(plate: Plate, places: Sequence[Place], modes: PlateModes) -> Moda
     else:
         inboard = mesh.root_edge()
     interfaces = [corners[name] for name in modes.interfaces]
-    X = reduce(Structure(mesh.K, M, mesh.rigid), modes.wanted, inboard, interfaces).X
+    structure = Structure(mesh.K, M, mesh.rigid, np.arange(mesh.n))
+    X = reduce(structure, modes.wanted, inboard, interfaces).X
     if X.shape[1] == 0:
         raise refuse("modes", "no mode", "at least one", "choose a count or a higher frequency")
     nodes = tuple(place.node(T @ X) for place, T in zip(places, maps, strict=True))

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import splu
 
 from darts_py.multibody.tree import Array
+from darts_py.structures.definite import eliminate
 from darts_py.structures.eigenmodes import (
+    MASSLESS,
     ZERO_ENERGY,
     Modes,
     fix_signs,
     modes_up_to,
     natural_modes,
+    negative,
     singular,
 )
 from darts_py.structures.refusal import refuse
+from darts_py.structures.resolution import require_resolution
 from darts_py.structures.sparse import Sparse
 
 Boundary = Literal["cantilever", "free_free", "craig_bampton"]
 
+DEPENDENT = 1e-9  # of a column's size: what the others leave of it is rounding
 MOST_MODES = 200  # of one body; the real-time frame is cubic in them where a body has children
 
 
@@ -42,6 +46,7 @@ class Wanted:
     boundary: Boundary
     count: int | None = None
     up_to_hz: float | None = None
+    accept_unresolved: bool = False  # take modes finer than the mesh
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Structure:
     K: Sparse  # (n, n)
     M: Sparse  # (n, n)
     rigid: Array  # coordinates of the rigid motions; zero columns where it has none   (n, any)
+    node: Array | None = None  # of each freedom; None: whether the mesh resolves is not judged (n,)
 
 
 def reduce(
@@ -78,6 +84,8 @@ def reduce(
     if wanted.boundary == "free_free":
         modes = _select(structure.K, structure.M, wanted, structure.rigid)
         _refuse_mechanisms(structure.K, modes)
+        if structure.node is not None and not wanted.accept_unresolved:
+            require_resolution(structure.K, structure.M, modes, structure.node)
         return modes
     if inboard is None:
         raise refuse("inboard", "nothing", f"a node that {wanted.boundary} modes hold")
@@ -106,6 +114,8 @@ def _held(structure: Structure, wanted: Wanted, held: Array) -> Modes:
     K, M = structure.K[free][:, free], structure.M[free][:, free]
     modes = _select(K, M, wanted)
     _refuse_mechanisms(K, modes)
+    if structure.node is not None and not wanted.accept_unresolved:
+        require_resolution(K, M, modes, structure.node[free])
     X = np.zeros((structure.K.shape[0], modes.X.shape[1]))
     X[free] = modes.X
     return Modes(modes.omega2, X)
@@ -127,6 +137,8 @@ def _refuse_mechanisms(K: Sparse, modes: Modes) -> None:
     """Refuse modes whose strain energy is rounding error."""
     size = np.abs(modes.X)
     most = np.einsum("ik,ik->k", size, abs(K) @ size)
+    if np.any(modes.omega2 < -ZERO_ENERGY * most):
+        raise negative()
     loose = np.flatnonzero(modes.omega2 <= ZERO_ENERGY * most)
     if len(loose):
         raise refuse(
@@ -171,28 +183,44 @@ def _constraint_modes(
     moved = moved[:, np.linalg.norm(moved, axis=0) > 0.0]
     inside = np.setdiff1d(np.arange(n), held)
     if len(inside):
-        try:
-            factors = splu(K[inside][:, inside].tocsc())
-        except RuntimeError as error:  # exactly singular
-            raise singular() from error
-        moved[inside] = -factors.solve(np.ascontiguousarray((K @ moved)[inside]))
+        factors = eliminate(K[inside][:, inside])
+        if factors is None or factors.is_singular:
+            raise singular() if factors is None or not factors.n_negative else negative()
+        moved[inside] = -factors.solve((K @ moved)[inside])
     return moved
 
 
 def _orthogonal(structure: Structure, basis: Array) -> Modes:
     """Return the natural modes within the span of a basis that has no rigid motion."""
+    basis = _independent(basis, structure.K)
     energy = np.einsum("ik,ik->k", basis, structure.K @ basis)
+    _refuse_mechanisms(structure.K, Modes(energy, basis))
     basis = basis / np.sqrt(energy)
     K, M = basis.T @ (structure.K @ basis), basis.T @ (structure.M @ basis)
-    stiff, T = scipy.linalg.eigh(0.5 * (K + K.T))
-    keep = stiff > 1e-12 * stiff[-1]  # dependent columns: attachments of collinear nodes
-    T = T[:, keep] / np.sqrt(stiff[keep])
+    _, T = scipy.linalg.eigh(0.5 * (K + K.T))
+    combined = basis @ T
+    energy = np.einsum("ik,ik->k", combined, structure.K @ combined)
+    _refuse_mechanisms(structure.K, Modes(energy, combined))
+    T = T / np.sqrt(energy)
     nu, U = scipy.linalg.eigh(T.T @ (0.5 * (M + M.T)) @ T)
-    if nu[0] <= 1e-14 * nu[-1]:
-        hint = "mass: consistent gives rotations their share of mass"
-        expected = "constraint modes that move mass"
-        raise refuse("mass", "a constraint mode that moves no mass", expected, hint)
+    if nu[0] <= MASSLESS * nu[-1]:
+        hint = "leave that node out of interfaces; or give it inertia, with include_node_masses"
+        expected = "interfaces all of whose motions move mass"
+        raise refuse("interfaces", "a constraint mode that moves no mass", expected, hint)
     order = np.argsort(-nu, kind="stable")
     X = basis @ (T @ U[:, order])
     X /= np.sqrt(np.einsum("ik,ik->k", X, structure.M @ X))
     return Modes(np.einsum("ik,ik->k", X, structure.K @ X), fix_signs(X))
+
+
+def _independent(basis: Array, K: Sparse) -> Array:
+    """Leave out columns that depend on others: attachments of collinear nodes have such.
+
+    Freedoms are weighed by their stiffness, so that metres and radians compare.
+    """
+    scaled = np.sqrt(K.diagonal())[:, None] * basis
+    scaled = scaled / np.linalg.norm(scaled, axis=0)
+    factors: Any = scipy.linalg.qr(scaled, mode="r", pivoting=True)  # its stub knows another form
+    R, order = factors
+    kept = np.abs(np.diag(R)) > DEPENDENT
+    return basis[:, np.sort(order[: len(kept)][kept])]

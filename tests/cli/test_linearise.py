@@ -110,7 +110,7 @@ def test_faulty_state_files_are_usage_errors(
         (["-o", "m.npz", "--set", "elbow.angle_rate=1e200"], "expected accelerations of at most"),
         (["-o", "m.npz", "--force", "elbow.angle_rate=1e308"], "out of proportion"),
         (["-o", "."], "expected a file name that ends in"),
-        (["-o", "no/such/folder/m.npz"], "there is no folder no/such/folder"),
+        (["-o", "no/such/folder/m.npz"], "no folder no/such/folder"),
     ],
 )
 def test_refusals(

@@ -199,8 +199,11 @@ def test_arguments_are_checked() -> None:
         mass.multiply(np.zeros(model.n_speeds + 1))
     with pytest.raises(ArgumentError, match="finite"):
         mass.solve(np.full(model.n_speeds, np.nan))
-    with pytest.raises(ArgumentError, match="list of node names"):
-        mass.inverse_inertia("b0.n0")
+    with pytest.raises(ArgumentError, match="shape"):
+        mass.solve([[1.0, 2.0], [3.0]])  # type: ignore[arg-type]
+    for nodes in ("b0.n0", None, 3, [0], {"b0.n0": 1}):
+        with pytest.raises(ArgumentError, match="list of node names"):
+            mass.inverse_inertia(nodes)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="did you mean"):
         mass.inverse_inertia(["b0.n00"])
     with pytest.raises(ArgumentError, match="load_model"):

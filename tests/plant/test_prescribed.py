@@ -86,7 +86,17 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Motion.spline([0.0, 1.0], [1.0]), "values"),
     (lambda: Motion.spline([0.0, 1.0], [1.0, math.nan]), "values"),
     (lambda: Motion.spline([0.0, 1.0], [1.0, 2.0], of="jerk"), "of"),
+    (lambda: Motion.spline(3.0, 4.0), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline([[0.0, 1.0], [2.0]], [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline("ab", [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
+    (lambda: Motion.spline(None, [0.0, 1.0]), "times_s"),  # type: ignore[arg-type]
     (lambda: Motion.constant(math.inf), "acceleration"),
+    (lambda: Motion.constant("fast"), "acceleration"),  # type: ignore[arg-type]
+    (lambda: Motion.constant(1.0)("now"), "time_s"),  # type: ignore[arg-type]
+    (lambda: Motion.constant(1.0)(math.nan), "time_s"),
+    (lambda: Motion.function(3.0, 0.0, 1.0), "function"),  # type: ignore[arg-type]
+    (lambda: Motion.function(math.sin, 0.0, 1.0, tolerance=0.0), "tolerance"),
+    (lambda: Motion.function(math.sin, 0.0, 1.0, tolerance="low"), "tolerance"),  # type: ignore[arg-type]
     (lambda: Motion.function(math.sin, 1.0, 1.0), "end_s"),
     (lambda: Motion.function(lambda t: math.nan, 0.0, 1.0), "function"),
     (lambda: Motion.function(lambda t: "x", 0.0, 1.0), "function"),  # type: ignore[arg-type, return-value]
@@ -218,8 +228,9 @@ def test_refusals_of_a_plant(satellite: darts_py.Spacecraft) -> None:
         plant.prescribe(name + "_rat", Motion.constant(0.0))
     with pytest.raises(ArgumentError, match="a Motion"):
         plant.prescribe(name, 0.1)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="prescribed motion"):
-        plant.release(name)
+    for call in (plant.release, plant.required_force):
+        with pytest.raises(ArgumentError, match="prescribed motion: none"):
+            call(name)
     plant.prescribe(name, Motion.constant(0.0))
     with pytest.raises(ArgumentError, match="release"):
         plant.lock(joint)
@@ -250,33 +261,3 @@ def test_driven_four_bar_does_the_work_of_its_drive() -> None:
     work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]))]) * 1e-3
     scale = max(energies) - min(energies)
     assert np.abs(work - (np.array(energies) - energies[0])).max() < 1e-5 * scale  # trapezium rule
-
-
-def test_open_loops_are_reported_and_closed_on_request() -> None:
-    plant = Plant(darts_py.load_model("four_bar"), dt_ns=1_000_000, q=CLOSED)
-    plant.q[1] += 0.01
-    before = plant.q.copy()
-    assert plant.advance(5) == Status.LOOP_OPEN
-    assert plant.tick == 0
-    assert np.array_equal(plant.q, before)
-    plant.close_loops()
-    assert plant.advance(5) == Status.OK
-
-
-def test_stabilisation_of_one_plant_leaves_the_model_alone() -> None:
-    model = darts_py.load_model("four_bar")
-    Plant(model, dt_ns=1_000_000, q=CLOSED, closures="baumgarte")
-    assert not np.any(model.arrays.closure["gain_position"])
-    with pytest.raises(ArgumentError, match="project"):
-        Plant(model, dt_ns=1_000_000, q=CLOSED, closures="glue")
-
-
-def test_locked_joint_of_a_loop_stops_all_of_it() -> None:
-    plant = Plant(darts_py.load_model("four_bar"), dt_ns=1_000_000, q=CLOSED)
-    plant.advance(300)
-    assert np.abs(plant.u).min() > 1e-3
-    plant.lock("drive")
-    assert np.abs(plant.u).max() < 1e-12  # one freedom, and it is held
-    held = plant.q.copy()
-    assert plant.advance(100) == Status.OK
-    assert np.abs(plant.q - held).max() < 1e-9

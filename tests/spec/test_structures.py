@@ -9,10 +9,16 @@ import pytest
 
 from darts_py.spec import load_tree
 from darts_py.spec.spatial import body_mass, mass_properties
+from darts_py.structures.beam_elements import gauss_points
 from darts_py.structures.fe_files import write_elements
-from darts_py.structures.section import _rectangle_torsion
+from darts_py.structures.section import (
+    Material,
+    Profile,
+    _rectangle_torsion,
+    section_from_shape,
+)
 from tests.spec.documents import MARK, faults_of
-from tests.structures.meshes import beam_mesh
+from tests.structures.meshes import beam_mesh, with_matrices
 
 HEAD = """\
 darts_model: 1
@@ -192,6 +198,32 @@ def test_square_torsion_constant_is_saint_venants() -> None:
     one, thin = np.array([1.0]), np.array([1e-3])
     assert _rectangle_torsion(one, one)[0] == pytest.approx(0.1406, abs=5e-5)
     assert _rectangle_torsion(one, thin)[0] == pytest.approx(1e-9 / 3.0, rel=1e-3)
+
+
+TAPERS = {
+    "rectangle": {"width_y_m": (0.1, 0.03), "height_z_m": (0.05, 0.08)},
+    "box": {"width_y_m": (0.1, 0.03), "height_z_m": (0.05, 0.08), "wall_m": (0.002, 0.001)},
+    "circle": {"diameter_m": (0.1, 0.0)},
+    "tube": {"outer_diameter_m": (0.1, 0.03), "wall_m": (0.002, 0.001)},
+}
+
+
+@pytest.mark.parametrize("shape", TAPERS)
+def test_quadrature_of_tapers_is_exact_but_for_torsion_of_flat_sections(shape: str) -> None:
+    """One element with degree 11 against many: exact for polynomials, and they alone."""
+    sizes = {key: Profile(np.array([0.0, 4.0]), np.array(v)) for key, v in TAPERS[shape].items()}
+    section = section_from_shape(Material(1.0, 1.0, 1.0), shape, sizes, True)
+
+    def integrals(elements: int) -> dict[str, float]:
+        s, weight = gauss_points(np.linspace(0.0, 4.0, elements + 1))
+        return {key: float(weight @ v) for key, v in section.values(s).stiffness.items()}
+
+    one, some, exact = integrals(1), integrals(16), integrals(512)
+    for key, value in exact.items():
+        polynomial = key != "torsion" or shape in ("circle", "tube")
+        assert one[key] == pytest.approx(value, rel=2e-15 if polynomial else 1e-5)
+        assert some[key] == pytest.approx(value, rel=4e-15 if polynomial else 1e-11)
+        assert polynomial or abs(one[key] / value - 1.0) > 1e-13
 
 
 def test_damping_ratio_is_that_of_every_mode(folder: Path) -> None:
@@ -422,6 +454,48 @@ REFUSED = {
         P + ".poisson_ratio",
         "between -1 and 0.5",
     ),
+    "section along the beam": (
+        BEAM,
+        "section_y_axis: [1, 0, 0]",
+        "section_y_axis: [0, -3, 0]",
+        B,
+        "an axis across the beam",
+    ),
+    "free-free held": (
+        BEAM,
+        "modes: {boundary: cantilever, count: 6}",
+        "modes: @@{boundary: free_free, count: 6, inboard: root}",
+        B + ".modes",
+        "free_free modes hold nothing",
+    ),
+    "free-free plate held": (
+        PLATE,
+        "{boundary: cantilever, count: 5}",
+        "{boundary: free_free, count: 5, inboard_points: [root]}",
+        P,
+        "free_free modes hold nothing",
+    ),
+    "no unit": (
+        MESH,
+        "mass: consistent",
+        "length_unit_m: @@0",
+        F + ".length_unit_m",
+        "> 0",
+    ),
+    "unresolved modes": (
+        MESH,
+        "count: 6, ",
+        "@@count: 60, ",
+        F + ".modes.count",
+        "modes that the mesh resolves",
+    ),
+    "unresolved plate": (
+        PLATE,
+        "elements: [6, 4]\n        modes: {boundary: cantilever, count: 5}",
+        "@@elements: [6, 4]\n        modes: {boundary: cantilever, count: 60}",
+        P + ".elements",
+        "modes that the mesh resolves",
+    ),
     "no file": (MESH, "file: beam.npz", "@@file: bem.npz", F + ".file", "no file"),
     "file of another kind": (
         MESH,
@@ -511,3 +585,19 @@ def test_rigid_motion_among_modes_is_still_refused(folder: Path) -> None:
     for boundary in ("free_free", "craig_bampton"):
         text = document(BEAM).replace("boundary: cantilever", f"boundary: {boundary}")
         assert faults_of(folder, text) == []
+
+
+@pytest.mark.parametrize("key", ["mass", "stiffness"])
+def test_fault_of_a_matrix_names_it_whatever_its_file(folder: Path, key: str) -> None:
+    model = beam_mesh()
+    name = "K" if key == "stiffness" else "M"
+    A = getattr(model, name).toarray()
+    A[0, 5] *= 1.5
+    A[0, 5] += 1.0
+    write_elements(folder / "beam.npz", with_matrices(model, **{name: A}))
+    (fault,) = faults_of(folder, document(MESH))
+    assert fault.path == F + ".file"
+    assert f"got in the {key} matrix: entries" in str(fault)
+    apart = "mass_file: beam.npz\n        stiffness_file: beam.npz\n        nodes_file: beam.npz"
+    (fault,) = faults_of(folder, document(MESH.replace("file: beam.npz", apart)))
+    assert fault.path == f"{F}.{key}_file"

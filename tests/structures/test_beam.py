@@ -123,7 +123,10 @@ def test_cantilever_with_tip_mass_has_the_roots_of_its_equation(ratio: float) ->
 
 
 def test_modes_of_the_bare_beam_need_the_tip_mass_in_the_system_only() -> None:
-    """Bare modes plus the tip's mass give the same frequencies as modes made with it."""
+    """Bare modes plus the tip's mass give the same frequencies as modes made with it.
+
+    What n modes lack of the tip's flexibility is a sum of 1 / b^4 over the rest, that is 1 / n^3.
+    """
     ratio, beam = 1.0, uniform(constant_section(stiffness={"bending_about_y": 900.0}))
     nodes = places(beam, 0.0, 1.0, tip=LumpedMass(ratio * MASS * LENGTH))
     errors = []
@@ -134,7 +137,7 @@ def test_modes_of_the_bare_beam_need_the_tip_mass_in_the_system_only() -> None:
         M = bare.distributed.Mff + nodes[1].mass.m * Pi.T @ Pi
         lowest = np.linalg.eigvals(np.linalg.solve(M, bare.K)).real.min()
         errors.append(np.sqrt(lowest) / exact - 1.0)
-    assert all(a > 4.0 * b > 0.0 for a, b in pairwise(errors))
+    np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 3.0, atol=0.05)
 
 
 @pytest.mark.parametrize(("n", "first"), [(1, 5.315), (2, 8.719)], ids=["wedge", "cone"])
@@ -146,7 +149,7 @@ def test_beam_that_tapers_to_nothing_has_kirchhoffs_frequencies(n: int, first: f
         return (jv(n, x) * iv(n + 1, x) + iv(n, x) * jv(n + 1, x)) / iv(n, x)
 
     brackets = [(a, b) for a, b in pairwise(z) if equation(a) * equation(b) < 0.0]
-    found = np.array([brentq(equation, a, b) for a, b in brackets[:3]])
+    found = np.array([brentq(equation, a, b, xtol=1e-14) for a, b in brackets[:3]])
     assert found[0] ** 2 / 4.0 == pytest.approx(first, abs=5e-4)  # as printed in the books
     E, rho, h = 7e10, 2700.0, 0.1
     taper = Profile(np.array([0.0, LENGTH]), np.array([h, 0.0]))
@@ -163,10 +166,8 @@ def test_beam_that_tapers_to_nothing_has_kirchhoffs_frequencies(n: int, first: f
     for elements in (20, 40, 80):
         options = {"elements": elements, "families": {"bending_about_y": 3}}
         errors.append(omega(body(beam, "cantilever", 0, **options)) / exact - 1.0)
-    assert np.all(np.array(errors) > 0.0)
-    assert np.all(np.array(errors[2]) < 2e-5)
-    for coarse, fine in pairwise(errors):  # order 4, but for the sharp tip
-        assert np.all(coarse / fine > 7.0)
+    order = np.log2(np.divide(errors[:-1], errors[1:]))  # 4 in spite of the sharp tip
+    np.testing.assert_allclose(order, 4.0, atol=0.05)
 
 
 def test_linear_taper_of_properties_is_met_exactly_by_stations() -> None:

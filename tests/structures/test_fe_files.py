@@ -6,6 +6,7 @@ import contextlib
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,15 +15,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from darts_py.structures import fe_files
-from darts_py.structures.fe_files import (
-    MatrixSource,
-    read_elements,
-    read_matrix,
-    read_mesh,
-    write_elements,
-)
+from darts_py.structures import matrix_files
+from darts_py.structures.fe_files import read_elements, read_mesh, write_elements
 from darts_py.structures.fe_model import FiniteElements
+from darts_py.structures.matrix_files import MatrixSource, read_matrix
 from darts_py.structures.refusal import StructureError
 from tests.structures.meshes import beam_mesh, solid_mesh
 
@@ -166,14 +162,38 @@ def test_pickles_are_not_opened(tmp_path: Path) -> None:
         read_mesh(file, "nodes")
 
 
+MARKET = "%%MatrixMarket matrix coordinate real general\n"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n", "complex entries"),
         ("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "pattern entries"),
         ("%%MatrixMarket matrix array real general\n999999 999999\n1\n", "999999 x 999999"),
-        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n", "cannot be read"),
-        ("not a matrix", "cannot be read"),
+        ("%%MatrixMarket matrix array real general\n199999 199999\n1\n", "at most .* bytes"),
+        ("%%MatrixMarket matrix array real symmetric\n2 3\n1\n", "a square matrix"),
+        ("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 0\n", "skew-symmetric"),
+        ("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 5\n", "above the diagonal"),
+        ("%%MatrixMarket matrix list real general\n2 2 1\n1 2 5\n", "coordinate or array"),
+        (MARKET + "2 2 1\n3 1 5\n", "row 3, column 1"),
+        (MARKET + "2 2 1\n1.5 1 5\n", "row 1.5, column 1"),
+        (MARKET + "2 2 1\nnan 1 5\n", "row nan, column 1"),
+        (MARKET + "2 2 1\n0 1 5\n", "row 0, column 1"),
+        (MARKET + "2 2 3\n1 1 5\n", "1 entries where 3 are announced"),
+        (MARKET + "2 2 1\n1 1 5\n2 2 5\n", "2 entries where 1 are announced"),
+        (MARKET + "2 2 99999999999999\n1 1 5\n", "1 entries where 99999999999999"),
+        (MARKET + "2 2 1\n", "0 entries where 1"),
+        (MARKET + "2 2 1\n1 1\n", "lines of 2 numbers"),
+        (MARKET + "2 2 2\n1 1 5\n2 2\n", "no numbers"),
+        (MARKET + "2 2 1\n1 1 x\n", "no numbers"),
+        (MARKET + "2 2 -1\n1 1 5\n", "whole numbers"),
+        (MARKET + "2 2\n1 1 5\n", "whole numbers"),
+        (MARKET + "0 0 0\n", "some rows and columns"),
+        (MARKET + "2 2 99999999999999999999\n1 1 5\n", "of some sense"),
+        (MARKET, "whole numbers"),
+        ("", "in the first line"),
+        ("not a matrix", "in the first line"),
     ],
 )
 def test_odd_matrix_market_is_refused(tmp_path: Path, text: str, expected: str) -> None:
@@ -183,8 +203,21 @@ def test_odd_matrix_market_is_refused(tmp_path: Path, text: str, expected: str) 
         read_matrix(MatrixSource(file, "stiffness"), "stiffness")
 
 
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_matrix_market_is_read_as_scipy_reads_it(
+    tmp_path: Path, symmetry: str, dense: bool
+) -> None:
+    file = tmp_path / "k.mtx"
+    raw = market_file(symmetry, dense)
+    file.write_bytes(raw.replace(b"\n", b"\n% a remark\n\n", 1))
+    found = read_matrix(MatrixSource(file, "mass"), "mass").A
+    other: Any = scipy.io.mmread(io.BytesIO(raw))
+    np.testing.assert_array_equal(found.toarray(), other if dense else other.toarray())
+
+
 def test_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(fe_files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(matrix_files, "MAX_BYTES", 1000)
     file = tmp_path / "model.npz"
     np.savez(file, **arrays())
     with pytest.raises(StructureError, match="at most 1000 bytes"):
@@ -199,6 +232,17 @@ def test_damaged_scipy_file_is_refused(tmp_path: Path) -> None:
         ({"indices": np.array([0, 1, 2, 9])}, "damaged"),
         ({"format": np.array(b"bsr")}, "csr, csc or coo"),
         ({"data": np.array([1j, 1, 1, 1])}, "damaged"),
+        ({"data": np.array(1.0)}, "damaged"),
+        ({"shape": np.array(["4", "4"])}, "damaged"),
+        ({"shape": np.array([4.5, 4.0])}, "damaged"),
+        ({"shape": np.array([np.nan, 4.0])}, "damaged"),
+        ({"shape": np.zeros(0, int)}, "damaged"),
+        ({"indptr": np.arange(5.0)}, "damaged"),
+        ({"indptr": np.array(list("01234"))}, "damaged"),
+        ({"indptr": np.array([4, 3, 2, 1, 0], np.uint8)}, "damaged"),
+        ({"indices": np.zeros((2, 2), int)}, "damaged"),
+        ({"format": np.array(b"coo")}, "damaged"),
+        ({"format": np.array(b"coo"), "coords": np.array(3)}, "damaged"),
     ):
         parts = {
             "format": np.array(b"csr"),
@@ -212,19 +256,107 @@ def test_damaged_scipy_file_is_refused(tmp_path: Path) -> None:
             read_matrix(MatrixSource(file, "stiffness"), "stiffness")
 
 
-@settings(max_examples=60)
-@given(data=st.data())
-def test_flipped_bytes_never_escape(tmp_path_factory, data) -> None:
+def survives(folder: Path, raw: bytes, suffix: str) -> None:
     """Whatever is done to a file, it is read or refused, and nothing else happens."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays())
-    raw = bytearray(buffer.getvalue())
-    for _ in range(data.draw(st.integers(1, 8))):
-        raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-    file = tmp_path_factory.mktemp("flip") / "model.npz"
+    file = folder / f"model{suffix}"
     file.write_bytes(raw)
     with contextlib.suppress(StructureError):
-        read_elements(MatrixSource(file, "stiffness"), MatrixSource(file, "mass"), file)
+        read_matrix(MatrixSource(file, "stiffness"), "stiffness")
+    if suffix == ".npz":
+        with contextlib.suppress(StructureError):
+            read_elements(MatrixSource(file, "stiffness"), MatrixSource(file, "mass"), file)
+
+
+def npz(parts: dict[str, np.ndarray]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **parts)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def scipy_file(form: str) -> bytes:
+    buffer = io.BytesIO()
+    sp.save_npz(buffer, getattr(sp, f"{form}_matrix")(beam_mesh(1).K), compressed=False)
+    return buffer.getvalue()
+
+
+def market_file(symmetry: str, dense: bool = False) -> bytes:
+    buffer, A = io.BytesIO(), beam_mesh(1).M
+    A = 0.5 * (A + A.T)
+    scipy.io.mmwrite(buffer, A.toarray() if dense else sp.coo_matrix(A), symmetry=symmetry)
+    return buffer.getvalue()
+
+
+WHOLE = {
+    "own": (npz(arrays()), ".npz"),
+    "csr": (scipy_file("csr"), ".npz"),
+    "coo": (scipy_file("coo"), ".npz"),
+    "mtx": (market_file("general"), ".mtx"),
+    "mtx symmetric": (market_file("symmetric"), ".mtx"),
+    "mtx array": (market_file("general", dense=True), ".mtx"),
+}
+
+
+PUT = [b"9" * 14, b"-", b" ", b"\n", b"%", b"nan", b"\xff"]
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_mangled_bytes_never_escape(tmp_path_factory, kind: str, data) -> None:
+    """Flipped, cut out, put in, cut short; half of the changes among the first bytes."""
+    whole, suffix = WHOLE[kind]
+    raw = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 6))):
+        end = len(raw) if data.draw(st.booleans()) else min(len(raw), 120)
+        at = data.draw(st.integers(0, max(end - 1, 0)))
+        match data.draw(st.sampled_from(["flip", "cut", "put", "end"])):
+            case "flip" if raw:
+                raw[at] ^= data.draw(st.integers(1, 255))
+            case "cut":
+                del raw[at : at + data.draw(st.integers(1, 40))]
+            case "put":
+                raw[at:at] = data.draw(
+                    st.sampled_from([b"9" * 14, b"-", b" ", b"\n", b"%", b"nan"])
+                )
+            case "end":
+                del raw[at:]
+    survives(tmp_path_factory.mktemp("mangled"), bytes(raw), suffix)
+
+
+ODD = [
+    np.zeros(0),
+    np.array(3),
+    np.array("word"),
+    np.array(b"csc"),
+    np.array([np.nan, np.inf]),
+    np.array([[1, 2], [3, 4]]),
+    np.array([-1, 2**62]),
+    np.array([2**64 - 1], np.uint64),
+    np.array([1 + 2j]),
+    np.array([True, False]),
+    np.array(["1970-01-01"], "datetime64[D]"),
+    np.zeros(2, [("a", float), ("b", int)]),
+]
+
+
+@settings(max_examples=80)
+@given(data=st.data())
+def test_odd_arrays_never_escape(tmp_path_factory, data) -> None:
+    """Sound archives whose arrays are anything at all, or missing."""
+    parts, A = arrays(stiffness=None, mass=None), sp.coo_array(beam_mesh(2).K)
+    for name in ("stiffness", "mass"):
+        parts |= {f"{name}_entries": A.data, f"{name}_rows": A.row, f"{name}_columns": A.col}
+        parts[f"{name}_size"] = np.array(A.shape[0])
+    if data.draw(st.booleans()):
+        form = data.draw(st.sampled_from(["csr", "csc", "coo"]))
+        with np.load(io.BytesIO(scipy_file(form))) as archive:
+            parts = dict(archive)
+    for name in data.draw(st.lists(st.sampled_from(sorted(parts)), min_size=1, max_size=3)):
+        odd = data.draw(st.sampled_from([None, *ODD]))
+        parts.pop(name, None)
+        if odd is not None:
+            parts[name] = odd
+    survives(tmp_path_factory.mktemp("odd"), npz(parts), ".npz")
 
 
 def test_nastran_without_pynastran_says_what_to_do(tmp_path: Path, monkeypatch) -> None:

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from darts_py.cli.app import app
 from darts_py.spec import check_file, load_tree
 from darts_py.structures.beam_elements import BeamElements
-from darts_py.structures.fe_files import MatrixSource, read_elements, read_matrix, read_mesh
+from darts_py.structures.fe_files import read_elements, read_mesh
+from darts_py.structures.matrix_files import MatrixSource, read_matrix
 from darts_py.structures.refusal import StructureError
 from tests.structures.beams import constant_section
 from tests.structures.meshes import TO_FILE
@@ -179,6 +180,20 @@ def test_reader_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
         assert capfd.readouterr() == ("", "")
 
 
+def test_reader_says_nothing_of_damaged_files_either(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for suffix in (".op2", ".op4", ".pch", ".bdf"):
+        file = tmp_path / f"broken{suffix}"
+        for raw in (bytes(range(256)) * 4, b"GRID,1,,x,0.,0.\n", b"GRID,1\nGRID,1,,2.\n"):
+            file.write_bytes(raw)
+            matrix = suffix != ".bdf"
+            with pytest.raises(StructureError) as caught:
+                read_matrix(MatrixSource(file, "KGG"), "k") if matrix else read_mesh(file, "n")
+            assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_wrong_name_lists_those_there_are(tmp_path: Path) -> None:
     for kind in KINDS:
         file = write_matrices(kind, tmp_path)
@@ -201,6 +216,50 @@ def test_freedoms_in_another_system_are_refused(tmp_path: Path) -> None:
     model.write_bdf(str(tmp_path / "turned.bdf"))
     with pytest.raises(StructureError, match="GRID 20 with freedoms in coordinate system 5"):
         read_mesh(tmp_path / "turned.bdf", "nodes")
+
+
+BULK = """\
+CORD2R,5,,0.,0.,2.,0.,0.,3.
+,1.,0.,2.
+GRID,1,5,1.,0.,0.
+GRID,2,,0.,1.,0.
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BULK,
+        "$ BEGIN BULK is only spoken of\n" + BULK,
+        "BEGIN BULK\n" + BULK + "ENDDATA\n",
+        "SOL 103\nCEND\nBEGIN BULK\n" + BULK + "ENDDATA\nGRID,3,,7.,7.,7.\n",
+        "GRDSET,,,,,,,345\n" + BULK,
+        BULK + "CQUAD4,1,1,1,2,8,9\nUNKNOWN,1,2\n",
+    ],
+    ids=["bare", "remark", "begin", "whole", "grdset of constraints", "other cards"],
+)
+def test_bulk_data_is_found_with_or_without_what_goes_before(tmp_path: Path, text: str) -> None:
+    (tmp_path / "n.bdf").write_text(text)
+    mesh = read_mesh(tmp_path / "n.bdf", "nodes")
+    np.testing.assert_array_equal(mesh.node_id, [1, 2])
+    np.testing.assert_allclose(mesh.position, [[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]], atol=1e-15)
+
+
+def test_grids_in_a_system_of_three_grids(tmp_path: Path) -> None:
+    text = (
+        "CORD1R,5,1,2,3\nGRID,1,,0.,0.,1.\nGRID,2,,0.,0.,2.\nGRID,3,,0.,1.,1.\nGRID,4,5,3.,0.,0.\n"
+    )
+    (tmp_path / "n.bdf").write_text(text)
+    np.testing.assert_allclose(
+        read_mesh(tmp_path / "n.bdf", "nodes").position[3], [0.0, 3.0, 1.0], atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("card", ["GRDSET,,5\n", "GRDSET,,,,,,5\n"])
+def test_default_systems_are_refused(tmp_path: Path, card: str) -> None:
+    (tmp_path / "n.bdf").write_text(card + BULK)
+    with pytest.raises(StructureError, match="a GRDSET with coordinate systems"):
+        read_mesh(tmp_path / "n.bdf", "nodes")
 
 
 def test_includes_are_not_followed(tmp_path: Path) -> None:
