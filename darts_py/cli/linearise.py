@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from darts_py.errors import ArgumentError
+from darts_py.cli.output_file import require_room, write_whole
+from darts_py.cli.state_file import (
+    ForceOption,
+    SetOption,
+    State,
+    assigned,
+    named_numbers,
+    read_state,
+)
 
 if TYPE_CHECKING:
     from darts_py.linear import LinearModel
@@ -22,13 +30,11 @@ def linearise(
         str | None,
         typer.Option("--state", metavar="FILE", help="JSON with q, u, tau; default: neutral"),
     ] = None,
-    initial: Annotated[
+    initial: SetOption = None,
+    force: ForceOption = None,
+    prescribe: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="a coordinate or speed; repeat"),
-    ] = None,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEED=VALUE", help="generalized force on the reference; repeat"),
+        typer.Option(metavar="SPEED=ACCELERATION", help="a speed that moves as told; repeat"),
     ] = None,
     inputs: Annotated[
         list[str] | None,
@@ -39,40 +45,41 @@ def linearise(
         typer.Option(metavar="NAME", help="coordinate, speed or body.node.px..., with *; repeat"),
     ] = None,
     terms: Annotated[str, typer.Option(help="rl | crl: velocity products")] = "rl",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="replace the file")] = False,
 ) -> None:
-    """Linearise a model about a state and write A, B, C, D with their names."""
+    """Linearise a model about a state and write A, B, C, D with their names, and its modes."""
     import warnings
 
-    from darts_py.cli.state_file import State, assign, read_state
     from darts_py.linear import LinearisationWarning
     from darts_py.linear import linearise as linear_model
-    from darts_py.linear.export import require_ending
+    from darts_py.linear.export import encoded, require_ending
     from darts_py.loading import load_model
 
-    place = require_ending(out)  # before any work
+    place = require_ending(out)
+    require_room(place, overwrite, option="-o", permission="--overwrite")  # before any work
     model = load_model(file)
     state = State(model)
     if state_file is not None:
         read_state(state, state_file)
-    for text in initial or []:
-        assign(state, "--set", text)
-    for text in force or []:
-        assign(state, "--force", text)
+    assigned(state, initial, force)
     note = state.close()
     if note:
         print(f"darts linearise: {note}", file=sys.stderr)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinearisationWarning)
         linear = linear_model(
-            model, state.q, state.u, state.tau, terms=terms, inputs=inputs, outputs=outputs
+            model,
+            state.q,
+            state.u,
+            state.tau,
+            terms=terms,
+            prescribed=named_numbers("--prescribe", prescribe),
+            inputs=inputs,
+            outputs=outputs,
         )
     for warning in caught:
         print(f"darts linearise: {warning.message}", file=sys.stderr)
-    try:
-        linear.save(place)
-    except OSError as error:
-        got = error.strerror or "an error"
-        raise ArgumentError(f"-o {out}", got=got, expected="a file to write") from None
+    write_whole(encoded(linear, place), place, option="-o")
     _report(linear, out)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,10 +11,15 @@ import typer
 from darts_py.cli import model_files
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.tree import Tree as Drawing
 
     from darts_py.cli.state_file import State
+    from darts_py.multibody.spacecraft import Spacecraft
+    from darts_py.multibody.tree import Body
+
+UNBOUNDED = 100_000  # columns
 
 app = typer.Typer(
     help="List, show, import and export models.", no_args_is_help=True, rich_markup_mode=None
@@ -56,7 +62,7 @@ def show(
 
 
 def _summary(state: State) -> dict[str, Any]:
-    from darts_py.cli.mode_tables import body_summary, system_summary
+    from darts_py.cli.mode_tables import system_summary
     from darts_py.multibody.names import coordinate_names, speed_names
     from darts_py.spec.spatial import mass_properties
 
@@ -78,7 +84,7 @@ def _summary(state: State) -> dict[str, Any]:
                 "name": body.name,
                 "mass_kg": float(kg),
                 "n_modes": body.n_modes,
-                "modes": body_summary(model, body.name) if body.n_modes else None,
+                **_modes_of(model, body),
                 "nodes": [node.name for node in body.nodes],
                 "joint": joint.name,
                 "joint_type": joint.kind,
@@ -93,22 +99,57 @@ def _summary(state: State) -> dict[str, Any]:
     }
 
 
+def _modes_of(model: Spacecraft, body: Body) -> dict[str, Any]:
+    """Return the modes of a flexible body: as described, and held at its hinge."""
+    if not body.n_modes:
+        return {"modes": None, "held_modes": None}
+    from darts_py.cli.mode_tables import body_summary
+    from darts_py.linear.body_modes import body_modes, described_modes
+
+    return {
+        "modes": body_summary(described_modes(model, body.name)),
+        "held_modes": body_summary(body_modes(model, body.name)),
+    }
+
+
 def _print_summary(state: State) -> None:
     from rich.console import Console
 
-    from darts_py.cli.mode_tables import body_table, body_title, system_notes, system_table
+    from darts_py.cli.mode_tables import system_notes, system_table
 
     console, summary = Console(highlight=False, soft_wrap=True), _summary(state)
-    console.print(_drawing(summary))
-    console.print(_freedoms(summary))
-    console.print(_mass_table(summary))
+    console.print(_drawing(summary), soft_wrap=False)
+    tables = [_freedoms(summary), _mass_table(summary)]
     for body in summary["bodies"]:
-        if body["modes"]:
-            console.print(body_table(_table(body_title(body)), body["modes"]))
+        tables += _mode_tables(body, console.width) if body["modes"] else []
     if summary["system"]["modes"]:
-        console.print(system_table(_table("Modes of the system"), summary["system"]))
+        tables.append(system_table(_table("Modes of the system"), summary["system"]))
+    for table in tables:
+        _print_whole(console, table)
     for note in system_notes(summary["system"]):
-        console.print(note)
+        console.print(note, soft_wrap=False)
+
+
+def _mode_tables(body: dict[str, Any], width: int) -> list[Table]:
+    """Return the table of a body as described and, where it differs, as held at its hinge."""
+    from darts_py.cli.mode_tables import body_table, described_title, held_title
+
+    tables = [body_table(_table(described_title(body)), body["modes"], width)]
+    if body["modes"]["moves_hinge"]:
+        tables.append(body_table(_table(held_title(body)), body["held_modes"], width))
+    return tables
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Print a table; on a terminal too narrow for its numbers it is wider, never cut."""
+    from rich.measure import Measurement
+
+    for column in table.columns:
+        if column.no_wrap:
+            column.min_width = max(len(str(text)) for text in (column.header, *column.cells))
+    least = Measurement.get(console, console.options.update(width=UNBOUNDED), table).minimum
+    table.width = least if least > console.width else None
+    console.print(table)
 
 
 def _drawing(summary: dict[str, Any]) -> Drawing:
@@ -136,7 +177,6 @@ def _label(body: dict[str, Any]) -> str:
 
 def _freedoms(summary: dict[str, Any]) -> Table:
     table = _table("Degrees of freedom", "body", "joint", "coordinates", "speeds")
-    table.columns[2].overflow = table.columns[3].overflow = "fold"
     for body in summary["bodies"]:
         words = [_short(body["coordinates"]), _short(body["speeds"])]
         table.add_row(body["name"], f"{body['joint']} ({body['joint_type']})", *words)
@@ -154,12 +194,23 @@ def _short(names: list[str]) -> str:
 
 
 def _mass_table(summary: dict[str, Any]) -> Table:
+    from darts_py.cli.mode_tables import without_rounding
+
     table = _table("Neutral position, world axes", "quantity", "value")
+    table.columns[1].no_wrap = True
     table.add_row("mass", f"{summary['mass_kg']:.9g} kg")
-    table.add_row("centre of mass", _numbers(summary["center_of_mass_m"]) + " m")
-    for label, row in zip(("inertia about it", "", ""), summary["inertia_kg_m2"], strict=True):
-        table.add_row(label, _numbers(row) + " kg m2")
+    centre = summary["center_of_mass_m"]
+    size = math.hypot(*centre, math.sqrt(_trace(summary) / (summary["mass_kg"] or 1.0)))
+    table.add_row("centre of mass", _numbers(without_rounding(centre, [size] * 3)) + " m")
+    inertia = summary["inertia_kg_m2"]
+    greatest = max(abs(x) for row in inertia for x in row)
+    for label, row in zip(("inertia about it", "", ""), inertia, strict=True):
+        table.add_row(label, _numbers(without_rounding(row, [greatest] * 3)) + " kg m2")
     return table
+
+
+def _trace(summary: dict[str, Any]) -> float:
+    return sum(summary["inertia_kg_m2"][c][c] for c in range(3))
 
 
 def _numbers(row: list[float]) -> str:
@@ -170,4 +221,7 @@ def _table(title: str, *columns: str) -> Table:
     from rich import box
     from rich.table import Table
 
-    return Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="write here; default: stdout")
 ]
-Force = Annotated[bool, typer.Option("--force", help="overwrite the output file")]
+Force = Annotated[bool, typer.Option("--force", "--overwrite", help="overwrite the output file")]
 
 
 def import_model(

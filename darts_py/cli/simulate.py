@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from darts_py.cli.exit_codes import ExitCode
+from darts_py.cli.state_file import ForceOption, SetOption, State, assigned
 from darts_py.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,14 +30,8 @@ def simulate(
         str, typer.Option(help="rk4 | rk4-lie | semi-implicit-euler | implicit-modes")
     ] = "rk4-lie",
     terms: Annotated[str, typer.Option(help="rl | crl: velocity products")] = "rl",
-    initial: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="initial coordinate or speed; repeat"),
-    ] = None,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEED=VALUE", help="generalized force held throughout; repeat"),
-    ] = None,
+    initial: SetOption = None,
+    force: ForceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Simulate a model as fast as possible and print how it moved, with energy and momentum."""
@@ -48,11 +43,8 @@ def simulate(
         )
     model = darts_py.load_model(file)
     plant = darts_py.Plant(model, dt_ns=dt_ns, integrator=integrator, terms=terms)
-    for text in initial or []:
-        _set_initial(plant, text)
-    for text in force or []:
-        name, value = _assignment(text, "--force")
-        plant.tau[_index(model.speed_names, name, "--force")] = value
+    state = assigned(State(model), initial, force)
+    plant.q[:], plant.u[:], plant.tau[:] = state.q, state.u, state.tau
     summary = _run(plant, round(duration_s * 1e9 / dt_ns))
     if as_json:
         print(json.dumps(summary, indent=2))
@@ -70,38 +62,6 @@ def _why_it_stopped(plant: Plant) -> str:
     if singular:
         text += f"; joint {', '.join(singular)} is singular there (start elsewhere with --set)"
     return text
-
-
-def _assignment(text: str, option: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER, a finite one")
-    return name.strip(), number
-
-
-def _index(names: tuple[str, ...], name: str, option: str) -> int:
-    import difflib
-
-    if name in names:
-        return names.index(name)
-    close = difflib.get_close_matches(name, names, n=3) or list(names[:6])
-    raise ArgumentError(option, got=repr(name), expected="a name of the model's state",
-                        hint="did you mean " + ", ".join(close) + "?")  # fmt: skip
-
-
-def _set_initial(plant: Plant, text: str) -> None:
-    name, value = _assignment(text, "--set")
-    model = plant.model
-    if name in model.speed_names:
-        plant.u[model.speed_names.index(name)] = value
-    else:
-        names = model.coord_names + model.speed_names
-        _index(names, name, "--set")
-        plant.q[model.coord_names.index(name)] = value
 
 
 def _run(plant: Plant, n_steps: int) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from darts_py.errors import ArgumentError
 
@@ -18,6 +20,17 @@ if TYPE_CHECKING:
 
 LAYOUT = '{"q": [...], "u": [...], "tau": [...]} or {"set": {name: value}, "tau": {speed: value}}'
 
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="a coordinate or speed; repeat"),
+]
+ForceOption = Annotated[
+    list[str] | None,
+    typer.Option("--force", metavar="SPEED=VALUE", help="generalized force, held; repeat"),
+]
+
+KEYS = {"q", "u", "tau", "set"}
+MAX_BYTES = 64 * 2**20  # of a state file
 SAME = 1e-6  # m or rad: a state that is closed by moving less was closed
 
 
@@ -81,12 +94,27 @@ def find_name(what: str, name: str, names: Sequence[str]) -> int:
                         hint="did you mean " + ", ".join(close) + "?")  # fmt: skip
 
 
-def assign(state: State, option: str, text: str) -> None:
-    """Carry out one NAME=VALUE of --set or --force."""
+def assigned(state: State, values: list[str] | None, forces: list[str] | None) -> State:
+    """Carry out every NAME=VALUE of --set and of --force."""
+    for text in values or []:
+        state.set("--set", *_parted("--set", text))
+    for text in forces or []:
+        state.set_force("--force", *_parted("--force", text))
+    return state
+
+
+def named_numbers(option: str, texts: list[str] | None) -> dict[str, float]:
+    """Return every NAME=VALUE of an option as a mapping."""
+    pairs = [_parted(option, text) for text in texts or []]
+    return {name: _number(f"{option} {name}", value) for name, value in pairs}
+
+
+def _parted(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals:
-        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER")
-    (state.set_force if option == "--force" else state.set)(option, name.strip(), value)
+    if not equals or not name.strip():
+        hint = "for example drive.angle=0.1"
+        raise ArgumentError(option, got=repr(text), expected="NAME=NUMBER", hint=hint)
+    return name.strip(), value
 
 
 def read_state(state: State, file: str) -> None:
@@ -94,15 +122,8 @@ def read_state(state: State, file: str) -> None:
 
     A history (lists of states) stands for its last one.
     """
-    try:
-        document = json.loads(Path(file).read_text("utf-8"))
-    except OSError as error:
-        got = error.strerror or "an error"
-        raise ArgumentError(f"--state {file}", got=got, expected="a file") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ArgumentError(f"--state {file}", got=str(error), expected="JSON") from None
-    if not isinstance(document, dict) or not {"q", "u", "tau", "set"} & set(document):
-        raise ArgumentError(f"--state {file}", got="another layout", expected=LAYOUT)
+    document = _read(file)
+    _check_keys(state, file, document)
     for key in ("q", "u", "tau"):
         if key in document and not isinstance(document[key], dict):
             _fill(f"--state {file}: {key}", getattr(state, key), document[key])
@@ -110,6 +131,48 @@ def read_state(state: State, file: str) -> None:
         state.set(f"--state {file}: set", name, value)
     for name, value in _named(file, document, "tau").items():
         state.set_force(f"--state {file}: tau", name, value)
+
+
+def _read(file: str) -> dict[str, Any]:
+    what = f"--state {file}"
+    try:
+        with Path(file).open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ArgumentError(what, got=error.strerror or "an error", expected="a file") from None
+    if len(raw) > MAX_BYTES:
+        raise ArgumentError(what, got="a larger file", expected=f"at most {MAX_BYTES} bytes")
+    try:
+        document = json.loads(raw.decode())
+    except UnicodeDecodeError:
+        raise ArgumentError(what, got="bytes that are not UTF-8", expected="JSON") from None
+    except json.JSONDecodeError as error:
+        raise ArgumentError(what, got=str(error), expected="JSON") from None
+    except RecursionError:
+        raise ArgumentError(what, got="lists in lists in lists", expected=LAYOUT) from None
+    if not isinstance(document, dict) or not KEYS & set(document):
+        raise ArgumentError(what, got="another layout", expected=LAYOUT)
+    return document
+
+
+def _check_keys(state: State, file: str, document: dict[str, Any]) -> None:
+    """Refuse keys that nobody reads, and the history of another model."""
+    if "coord_names" in document:  # what `darts simulate --json` wrote has many keys
+        for key in ("coord_names", "speed_names"):
+            if document.get(key) != list(getattr(state.model, key)):
+                raise ArgumentError(
+                    f"--state {file}: {key}",
+                    got="other names",
+                    expected=f"those of {state.model.name}",
+                    hint="a history belongs to the model that made it",
+                )
+        return
+    unknown = sorted(set(document) - KEYS)
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], sorted(KEYS), n=1)
+        hint = f"did you mean '{close[0]}'?" if close else ""
+        got = f"the key {unknown[0]!r}"
+        raise ArgumentError(f"--state {file}", got=got, expected=LAYOUT, hint=hint)
 
 
 def _named(file: str, document: dict[str, Any], key: str) -> dict[str, Any]:
@@ -130,7 +193,10 @@ def _fill(what: str, target: np.ndarray, value: object) -> None:
         array = np.zeros(0)
     if array.ndim == 2 and len(array):
         array = array[-1]
-    if array.shape != target.shape or not np.all(np.isfinite(array)):
-        got = f"shape {array.shape}" if array.shape != target.shape else "numbers that are not"
+    if array.shape != target.shape:
+        got = f"shape {array.shape}" if array.ndim else repr(value)
         raise ArgumentError(what, got=got, expected=f"{target.size} finite numbers")
+    if not np.all(np.isfinite(array)):
+        worst = int(np.argmin(np.isfinite(array)))
+        raise ArgumentError(f"{what}[{worst}]", got=array[worst], expected="a finite number")
     target[:] = array

@@ -5,10 +5,11 @@ subset is independent, and the others follow from it,
 
     d delta = Nd d delta_I ,    du = Nu du_I + L d delta_I .
 
-Jc u = 0 holds on closed loops (docs/linear_models.md), hence Jc Nu = 0; with delta' = Gamma u the
-displacements obey Jc Gamma^-1 Nd = 0; and a change of configuration at fixed u_I changes the
-dependent speeds, d(Jc) u + Jc L = 0, which matters where the state moves. Rows of Jc that hold
-speeds only (a rolling contact) leave the displacements free: there are then more delta_I than u_I.
+Jc u = 0 holds on closed loops (docs/linear_models.md), hence Jc Nu = 0; displacements leave the
+gaps closed, Gap Nd = 0, which is Jc Gamma^-1 Nd = 0 where nothing is bent; and a change of
+configuration at fixed u_I changes the dependent speeds, d(Jc) u + Jc L = 0, which matters where
+the state moves. Rows of Jc that hold speeds only (a rolling contact) leave the displacements free:
+there are then more delta_I than u_I.
 Dependent are, as far as that costs no digits, the last joints of the file, and modes after joints:
 the independent ones keep the names that drive a mechanism.
 """
@@ -22,8 +23,8 @@ from scipy import linalg
 
 from darts_py import loops
 from darts_py.errors import ArgumentError
-from darts_py.linear.derivative import derivative
-from darts_py.linear.names import held_speeds, is_mode
+from darts_py.linear.loop_flow import bends, gap_slopes, holding_rows, turned_rows
+from darts_py.linear.names import held_displacements, held_speeds, is_mode
 from darts_py.multibody import charts
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
@@ -55,27 +56,31 @@ def find_freedoms(model: Spacecraft, q: Array, u: Array, steps: Array) -> Freedo
         steps: size of a large step of each local coordinate (n_speeds,).
     """
     Gamma = rate_matrix(model, q)
-    free = np.flatnonzero(~held_speeds(model))
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
     if not model.tree.closures:
-        N = np.eye(model.n_speeds)[:, free]
-        return Freedoms(free, free, Gamma, N, N, np.zeros(N.shape), 0)
+        Nu, Nd = (np.eye(model.n_speeds)[:, kept] for kept in (free, loose))
+        return Freedoms(loose, free, Gamma, Nd, Nu, np.zeros(Nd.shape), 0)
     J, modal = loops.closure_jacobian(model, q), is_mode(model)
     last = np.concatenate([np.flatnonzero(kind)[::-1] for kind in (~modal, modal)])
     speed, Nu = _independent(J, free, last)
-    holding = linalg.solve(Gamma.T, J[_holding_rows(model)].T).T
-    delta, Nd = _independent(holding, free, last)
+    delta, Nd = _independent(_gap_rows(model, q, J, Gamma, steps), loose, last)
     L = np.zeros(Nd.shape)
     if np.any(u):
         dependent = np.setdiff1d(free, speed)
-        turned = [_turned_rows(model, q, u, column, steps) for column in Nd.T]
+        turned = [turned_rows(model, q, u, column, steps) for column in Nd.T]
         L[dependent] = _solve(J[:, dependent], -np.stack(turned, -1))
     return Freedoms(delta, speed, Gamma, Nd, Nu, L, free.size - speed.size)
 
 
-def _holding_rows(model: Spacecraft) -> Array:
-    """Return which rows of Jc hold displacements, not speeds only (r,)."""
-    rows = [row["holds"][: row["n_rows"]] for row in model.arrays.closure]
-    return np.concatenate([*rows, []]).astype(bool)
+def _gap_rows(model: Spacecraft, q: Array, J: Array, Gamma: Array, steps: Array) -> Array:
+    """Return the derivatives of the gaps by the local coordinates, of rows that hold them.
+
+    Where nothing can bend they are those of the speeds, Jc Gamma^-1.
+    """
+    holds = holding_rows(model)
+    if not bends(model):
+        return linalg.solve(Gamma.T, J[holds].T).T
+    return gap_slopes(model, q, np.eye(model.n_speeds), steps)[holds]
 
 
 def without_redundant_rows(model: Spacecraft, q: Array) -> Spacecraft:
@@ -88,7 +93,7 @@ def without_redundant_rows(model: Spacecraft, q: Array) -> Spacecraft:
     reduced, closure = model.copy(), model.arrays.closure.copy()
     if not model.tree.closures:
         return reduced
-    J, holds = loops.closure_jacobian(model, q), _holding_rows(model)
+    J, holds = loops.closure_jacobian(model, q), holding_rows(model)
     J = J * ~held_speeds(model)
     rows = _spanning(J.T, np.flatnonzero(holds).tolist())
     rows += _spanning(J.T - _projected(J.T, rows), np.flatnonzero(~holds).tolist())
@@ -127,13 +132,6 @@ def rate_matrix(model: Spacecraft, q: Array) -> Array:
     for j, unit in enumerate(np.eye(n)):
         charts.chart_rates(model.arrays, model.workspace, q, unit, origin, out[j])
     return out.T.copy()
-
-
-def moved(model: Spacecraft, q: Array, delta: Array) -> Array:
-    """Return the coordinates reached from q by local coordinates delta."""
-    out = np.zeros(model.n_coords)
-    charts.move(model.arrays, q, np.ascontiguousarray(delta), out)
-    return out
 
 
 def require_closed_loops(model: Spacecraft, q: Array, u: Array) -> None:
@@ -187,13 +185,3 @@ def _dependent(J: Array, order: list[int], rank: int) -> Array:
 def _solve(J: Array, right: Array) -> Array:
     """Return the x of J x = right; rows of J beyond its columns repeat what others say."""
     return np.linalg.lstsq(J, right, rcond=RANK)[0]
-
-
-def _turned_rows(model: Spacecraft, q: Array, u: Array, direction: Array, steps: Array) -> Array:
-    """Return d(Jc u) along a displacement at fixed u."""
-    reach = float(np.max(np.abs(direction) / steps, initial=0.0))
-
-    def rows(t: float) -> Array:
-        return loops.closure_jacobian(model, moved(model, q, t * direction)) @ u
-
-    return derivative(rows, 1.0 / reach)[0]

@@ -13,34 +13,30 @@ the cross product). Other coordinates are their own local ones: delta' = d(Gamma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import linalg
 
 from darts_py import dynamics
-from darts_py.dynamics import SPEED_HINT, Forces, vector
+from darts_py.dynamics import Forces
 from darts_py.linear.body_motion import body_mass_matrices
-from darts_py.linear.derivative import derivative
-from darts_py.linear.freedoms import (
-    Freedoms,
-    find_freedoms,
-    moved,
-    require_closed_loops,
-    without_redundant_rows,
-)
+from darts_py.linear.field import Field, Jacobian
+from darts_py.linear.freedoms import Freedoms
 from darts_py.linear.inputs import default_inputs, input_catalogue, input_forces
 from darts_py.linear.linear_model import LinearModel
-from darts_py.linear.names import Names, choose, held_speeds, local_names
-from darts_py.linear.outputs import NodeOutputs, OutputRows, node_outputs, output_catalogue
-from darts_py.linear.steps import coordinate_steps, speed_steps
-from darts_py.linear.stops import Engaged, longest_step, without_idle_stops
-from darts_py.multibody import charts
+from darts_py.linear.names import Names, choose, local_names
+from darts_py.linear.outputs import (
+    OutputRows,
+    default_outputs,
+    node_outputs,
+    output_catalogue,
+)
+from darts_py.linear.reference import Reference, find_reference
 from darts_py.multibody.model import BALL, Array
 from darts_py.multibody.spacecraft import Spacecraft
 
 STILL = 1e-9  # an acceleration is none if moving less than this (rad, m, 1) would cancel it
-NOISE = 8.0  # an entry less than this many times its own error counts as zero
 
 
 def linearise(
@@ -51,6 +47,7 @@ def linearise(
     *,
     forces: Forces = None,
     terms: str = "rl",
+    prescribed: Mapping[str, float] | None = None,
     inputs: Names = None,
     outputs: Names = None,
 ) -> LinearModel:
@@ -67,6 +64,9 @@ def linearise(
         tau: generalized forces (n_speeds,) that act on the reference, zero if left out.
         forces: {"body.node": [moment; force]} on the reference, body axes about the node.
         terms: velocity products, "rl" or "crl".
+        prescribed: {speed name: acceleration} of joints or modes that move as told, whatever acts
+            on them. Motions that the plant of a `plant.model` prescribes count without being
+            named; their accelerations are taken as zero unless named.
         inputs: names of speeds (generalized forces on them) or "body.node.fx" ... "mz";
             patterns with * are allowed. Default: all joint speeds.
         outputs: names of local coordinates, of speeds, or "body.node.px" (position), "rx"
@@ -76,162 +76,70 @@ def linearise(
     Returns:
         A, B, C, D with names, the reference, modes and exports; see `LinearModel`.
     """
-    dynamics.forward_dynamics(model, q, u, tau, forces=forces, terms=terms)  # checks at the door
+    reference = find_reference(model, q, u, tau, forces, terms, prescribed)
+    model = reference.model
     channels = output_catalogue(model)
     input_names = choose("inputs", inputs, default_inputs(model), input_catalogue(model))
-    output_names = choose("outputs", outputs, _default_outputs(model), list(channels))
-    reference = _reference(model, q, u, tau, forces, terms)
+    output_names = choose("outputs", outputs, default_outputs(model), list(channels))
     chosen = [channels[name] for name in output_names]
-    field = _Field.at(reference, node_outputs(reference.model, terms, chosen))
-    jacobian, error = field.jacobian()
-    A = _state_matrix(reference, field.freedoms, jacobian)
-    mass, response = _response(reference, field.freedoms, input_names)
-    n, samples = reference.model.n_speeds, jacobian[2 * reference.model.n_speeds :]
-    state = (reference.q, reference.u, reference.udot)
-    rows = OutputRows(field.nodes, field.freedoms, samples, response, state)
-    C, D, y0 = zip(*map(rows.row, chosen), strict=True) if chosen else ((), (), ())
-    delta, speed = field.freedoms.delta, field.freedoms.speed
+    field = Field.at(reference, node_outputs(reference.model, terms, chosen))
+    freedoms, jacobian = field.freedoms, field.jacobian()
+    A = _state_matrix(field, jacobian)
+    mass, response = _response(reference, freedoms, input_names)
+    C, D, y = OutputRows(field.nodes, freedoms, jacobian.samples, response, reference).all(chosen)
     return LinearModel(
         name=model.name,
         A=A,
-        B=np.vstack([np.zeros((delta.size, len(input_names))), response[speed]]),
-        C=np.reshape(C, (len(chosen), A.shape[1])),
-        D=np.reshape(D, (len(chosen), len(input_names))),
-        state_names=tuple(
-            [local_names(model)[j] for j in delta] + [model.speed_names[j] for j in speed]
-        ),
+        B=np.vstack([np.zeros((freedoms.delta.size, len(input_names))), response[freedoms.speed]]),
+        C=C,
+        D=D,
+        y=y,
+        state_names=_state_names(model, freedoms),
         input_names=tuple(input_names),
         output_names=tuple(output_names),
         q=reference.q,
         u=reference.u,
         tau=reference.tau,
         udot=reference.udot,
-        y=np.array(y0, float),
         terms=terms,
-        is_equilibrium=_is_still(reference.udot[speed], A[delta.size :]),
-        derivative_error=_relative(error, jacobian, field.scales, n),
-        n_closures=field.freedoms.n_closures,
+        is_equilibrium=_is_still(reference.udot[freedoms.speed], A[freedoms.delta.size :]),
+        derivative_error=jacobian.error,
+        n_closures=freedoms.n_closures,
         mass=mass,
         local_names=local_names(model),
-        shape_basis=field.freedoms.Nd,
+        shape_basis=freedoms.Nd,
         body_names=tuple(body.name for body in model.tree.bodies),
-        body_mass=np.einsum(
-            "ji,bjk,kl->bil",
-            field.freedoms.Nu,
-            body_mass_matrices(reference.model, reference.q),
-            field.freedoms.Nu,
-        ),
+        body_mass=_body_mass(reference, freedoms),
     )
 
 
-def _default_outputs(model: Spacecraft) -> list[str]:
-    free = np.flatnonzero(~held_speeds(model))
-    names = local_names(model)
-    return [names[j] for j in free] + [model.speed_names[j] for j in free]
+def _state_names(model: Spacecraft, freedoms: Freedoms) -> tuple[str, ...]:
+    local = local_names(model)
+    return (
+        *(local[j] for j in freedoms.delta),
+        *(model.speed_names[j] for j in freedoms.speed),
+    )
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """The state linearised about, with a model that is smooth around it."""
-
-    model: Spacecraft
-    engaged: list[Engaged]
-    q: Array
-    u: Array
-    tau: Array
-    forces: Forces
-    terms: str
-    udot: Array
-
-    def accelerations(self, q: Array, u: Array) -> Array:
-        return dynamics.forward_dynamics(
-            self.model, q, u, self.tau, forces=self.forces, terms=self.terms
-        )
+def _body_mass(ref: Reference, freedoms: Freedoms) -> Array:
+    """Return the share of each body in the mass matrix of the freedoms (n_bodies, f, f)."""
+    N = freedoms.Nu
+    return np.einsum("ji,bjk,kl->bil", N, body_mass_matrices(ref.model, ref.q), N)
 
 
-def _reference(
-    model: Spacecraft, q: Array, u: Array, tau: Array | None, forces: Forces, terms: str
-) -> _Reference:
-    n = model.n_speeds
-    q, u = dynamics.checked_state(model, q, u)
-    q, u = moved(model, q, np.zeros(n)), u.copy()  # unit quaternions
-    tau = np.zeros(n) if tau is None else vector("tau", tau, n, SPEED_HINT).copy()
-    require_closed_loops(model, q, u)
-    smooth, engaged = without_idle_stops(model, q, _chart_rates(model, q, u))
-    smooth = without_redundant_rows(smooth, q)
-    udot = dynamics.forward_dynamics(smooth, q, u, tau, forces=forces, terms=terms)
-    return _Reference(smooth, engaged, q, u, tau, forces, terms, udot)
-
-
-def _chart_rates(model: Spacecraft, q: Array, u: Array) -> Array:
-    out = np.zeros(model.n_speeds)
-    charts.chart_rates(model.arrays, model.workspace, q, u, np.zeros(model.n_speeds), out)
-    return out
-
-
-@dataclass(frozen=True)
-class _Field:
-    """The vector field and the sampled outputs around the reference, along the states."""
-
-    reference: _Reference
-    freedoms: Freedoms
-    nodes: NodeOutputs
-    directions: list[tuple[Array, Array]]  # (d delta, du), each (n_speeds,), one per state
-    scales: Array  # largest step along each direction                             (n_states,)
-
-    @staticmethod
-    def at(ref: _Reference, nodes: NodeOutputs) -> _Field:
-        steps = coordinate_steps(ref.model)
-        freedoms = find_freedoms(ref.model, ref.q, ref.u, steps)
-        still = np.zeros(ref.model.n_speeds)
-        directions = list(zip(freedoms.Nd.T, freedoms.L.T, strict=True))
-        directions += [(still, column) for column in freedoms.Nu.T]
-        most = np.concatenate([steps, speed_steps(ref.model, ref.u, steps)])
-        scales = [
-            min(
-                1.0 / np.max(np.abs(np.concatenate([delta, du])) / most),
-                longest_step(ref.engaged, delta, freedoms.Gamma @ du),
-            )
-            for delta, du in directions
-        ]
-        return _Field(ref, freedoms, nodes, directions, np.array(scales))
-
-    def value(self, q: Array, u: Array) -> Array:
-        """Return rates of the local coordinates around q, accelerations, and node outputs."""
-        udot = self.reference.accelerations(q, u)
-        rates = _chart_rates(self.reference.model, q, u)
-        return np.concatenate([rates, udot, self.nodes.sample(q, u, udot)])
-
-    def jacobian(self) -> tuple[Array, Array]:
-        """Return the derivatives of `value` by the states, and their estimated errors."""
-        ref, columns, errors = self.reference, [], []
-        for (delta, du), scale in zip(self.directions, self.scales, strict=True):
-
-            def along(t: float, delta: Array = delta, du: Array = du) -> Array:
-                return self.value(moved(ref.model, ref.q, t * delta), ref.u + t * du)
-
-            column, error = derivative(along, scale)
-            columns.append(np.where(np.abs(column) <= NOISE * error, 0.0, column))
-            errors.append(error)
-        size = self.value(ref.q, ref.u).size
-        return (
-            np.reshape(columns, (len(columns), size)).T,
-            np.reshape(errors, (len(errors), size)).T,
-        )
-
-
-def _state_matrix(ref: _Reference, freedoms: Freedoms, jacobian: Array) -> Array:
+def _state_matrix(field: Field, jacobian: Jacobian) -> Array:
     """Return A: independent rows of the field's Jacobian, seen from the moving reference."""
-    n, fd = ref.model.n_speeds, freedoms.delta.size
-    rates, w = jacobian[:n].copy(), _chart_rates(ref.model, ref.q, ref.u)
+    ref, freedoms = field.reference, field.freedoms
+    fd, w = freedoms.delta.size, field.flow(ref.q, ref.u, ref.udot)[0]
+    rates = jacobian.rates.copy()
     for stage in ref.model.arrays.stage:
         if stage["kind"] >= BALL:  # delta' = dw - w x delta
             part = slice(int(stage["u"]), int(stage["u"]) + 3)
             rates[part, :fd] -= np.cross(w[part], freedoms.Nd[part], axisb=0).T
-    return np.vstack([rates[freedoms.delta], jacobian[n : 2 * n][freedoms.speed]])
+    return np.vstack([rates[freedoms.delta], jacobian.udot[freedoms.speed]])
 
 
-def _response(ref: _Reference, freedoms: Freedoms, names: list[str]) -> tuple[Array, Array]:
+def _response(ref: Reference, freedoms: Freedoms, names: list[str]) -> tuple[Array, Array]:
     """Return the mass matrix of the freedoms, and udot per unit of input (n_speeds, n_inputs).
 
     With du = Nu du_I the constraint forces do no work: (Nu^T M Nu) udot_I = Nu^T tau.
@@ -248,17 +156,3 @@ def _is_still(udot: Array, rows: Array) -> bool:
     """Return whether accelerations vanish but for rounding, given their rows of A."""
     stiff = np.max(np.abs(rows), axis=1, initial=0.0)
     return bool(np.all(np.abs(udot) <= STILL * np.maximum(stiff, 1e-3)))
-
-
-def _relative(error: Array, jacobian: Array, scales: Array, n: int) -> float:
-    """Return the largest error of an acceleration or output, relative to its row.
-
-    Columns count at the size of their steps, which makes radians, metres and seconds comparable.
-    """
-    size, wrong = np.abs(jacobian[n:]) * scales, error[n:] * scales
-    if size.size == 0:
-        return 0.0
-    row = np.max(size, axis=1)
-    row = np.maximum(row, 1e-9 * np.max(row))  # a row of zeros has no size of its own
-    worst = np.max(wrong, axis=1)
-    return float(np.max(np.where(row > 0.0, worst / np.where(row > 0.0, row, 1.0), 0.0)))

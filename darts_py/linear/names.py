@@ -41,7 +41,27 @@ def local_names(model: Spacecraft) -> tuple[str, ...]:
 
 def held_speeds(model: Spacecraft) -> np.ndarray:
     """Return which speeds cannot deviate: of locked joints, or prescribed (n_speeds,)."""
-    locked = model.arrays.speed["given"] == 1
+    return _locked(model) | (model.arrays.speed["given"] == 1)
+
+
+def held_displacements(model: Spacecraft) -> np.ndarray:
+    """Return which local coordinates cannot deviate (n_speeds,).
+
+    Those of locked joints and of prescribed coordinates. A quasi-speed (of a ball, free or planar
+    joint) is the rate of no coordinate: unless all speeds of the joint are prescribed, holding it
+    holds nothing else (who turns about y and z only, ends up turned about x, too).
+    """
+    given = model.arrays.speed["given"] == 1
+    for stage in model.arrays.stage:
+        own = range(int(stage["u"]), int(stage["u"] + stage["n"]))
+        if not all(given[j] for j in own):
+            for j in own:
+                given[j] &= model.movables[model.speed_names[j]][1] >= 0
+    return _locked(model) | given
+
+
+def _locked(model: Spacecraft) -> np.ndarray:
+    locked = np.zeros(model.n_speeds, bool)
     for row in model.arrays.body[model.arrays.body["locked"] == 1]:
         first = row["u_start"] + row["n_modes"]
         locked[first : first + row["n_hinge"]] = True

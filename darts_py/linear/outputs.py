@@ -26,9 +26,11 @@ from darts_py.linear.names import (
     POSITION,
     ROTATION,
     VELOCITY,
+    held_displacements,
     held_speeds,
     local_names,
 )
+from darts_py.linear.reference import Reference
 from darts_py.multibody.model import Array
 from darts_py.multibody.spacecraft import Spacecraft
 
@@ -51,15 +53,22 @@ _KINDS = (
 
 def output_catalogue(model: Spacecraft) -> dict[str, Channel]:
     """Return every output by its name; locked joints have none."""
-    free = np.flatnonzero(~held_speeds(model))
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
     names = local_names(model)
-    channels = {names[j]: Channel("delta", int(j)) for j in free}
+    channels = {names[j]: Channel("delta", int(j)) for j in loose}
     channels |= {model.speed_names[j]: Channel("speed", int(j)) for j in free}
     for node in model.node_index:
         for words, kind in _KINDS:
             channels |= {f"{node}.{word}": Channel(kind, k, node) for k, word in enumerate(words)}
     assert len(NODE_OUTPUTS) == sum(len(words) for words, _ in _KINDS)
     return channels
+
+
+def default_outputs(model: Spacecraft) -> list[str]:
+    """Return the outputs where none are chosen: all local coordinates, then all speeds."""
+    free, loose = (np.flatnonzero(~held(model)) for held in (held_speeds, held_displacements))
+    names = local_names(model)
+    return [names[j] for j in loose] + [model.speed_names[j] for j in free]
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,7 @@ class OutputRows:
         freedoms: Freedoms,
         sampled: Array,
         response: Array,
-        state: tuple[Array, Array, Array],
+        reference: Reference,
     ) -> None:
         """Take what the rows are made of.
 
@@ -114,13 +123,21 @@ class OutputRows:
             freedoms: at the state.
             sampled: derivatives of the samples by the states           (n_samples, n_states).
             response: accelerations per unit of input                   (n_speeds, n_inputs).
-            state: q, u and udot of the reference.
+            reference: what the outputs deviate from.
         """
         self._nodes, self._f = nodes, freedoms
-        self._sampled, self._response, self._state = sampled, response, state
-        q, u, udot = state
-        self._reference = nodes.sample(q, u, udot)
+        self._sampled, self._response, self._state = sampled, response, reference
+        self._reference = nodes.sample(reference.q, reference.u, reference.udot)
         self._motion: dict[str, dynamics.NodeMotion] = {}
+
+    def all(self, channels: list[Channel]) -> tuple[Array, Array, Array]:
+        """Return C (n, n_states), D (n, n_inputs) and the reference outputs (n,)."""
+        n_states = self._f.Nd.shape[1] + self._f.Nu.shape[1]
+        C, D = (np.zeros((len(channels), n)) for n in (n_states, self._response.shape[1]))
+        y = np.zeros(len(channels))
+        for k, channel in enumerate(channels):
+            C[k], D[k], y[k] = self.row(channel)
+        return C, D, y
 
     def row(self, channel: Channel) -> tuple[Array, Array, float]:
         """Return rows of C (n_states,) and D (n_inputs,), and the value at the reference."""
@@ -130,7 +147,7 @@ class OutputRows:
             return np.concatenate([self._f.Nd[channel.row], blank]), none, 0.0
         if channel.kind == "speed":
             row = np.concatenate([self._f.L[channel.row], self._f.Nu[channel.row]])
-            return row, none, float(self._state[1][channel.row])
+            return row, none, float(self._state.u[channel.row])
         if channel.kind in ("position", "rotation"):
             row, value = self._displacement(channel)
             return np.concatenate([row, blank]), none, value
@@ -151,7 +168,7 @@ class OutputRows:
 
     def _node(self, name: str) -> dynamics.NodeMotion:
         if name not in self._motion:
-            q, u, _ = self._state
-            model = self._nodes.model
-            self._motion[name] = dynamics.node_motion(model, q, u, node=name, deformed=True)
+            q, u = self._state.q, self._state.u
+            motion = dynamics.node_motion(self._nodes.model, q, u, node=name, deformed=True)
+            self._motion[name] = motion
         return self._motion[name]

@@ -54,6 +54,10 @@ def without_idle_stops(model: Spacecraft, q: Array, rates: Array) -> tuple[Space
             continue
         stiffness, damping = float(law["stop_stiffness"]), float(law["stop_damping"])
         force = stiffness * depth + damping * outward
+        if abs(force) <= stiffness * ON_EDGE:
+            _warn(model, j, x, "is where a soft stop is about to let go")
+            law["lower"], law["upper"] = -math.inf, math.inf
+            continue
         engaged.append(Engaged(j, float(depth), float(force), stiffness, damping))
     smooth.arrays = smooth.arrays._replace(speed=laws)
     return smooth, engaged
@@ -80,12 +84,16 @@ def _has_stop(law: np.void) -> bool:
 
 def _warn_on_edge(model: Spacecraft, j: int, x: float, law: np.void) -> None:
     if min(abs(x - law["lower"]), abs(x - law["upper"])) <= ON_EDGE:
-        warnings.warn(
-            f"{model.speed_names[j]}: its coordinate {x:g} is on the edge of a soft stop; the "
-            "linear model holds on the side where the stop does not act",
-            LinearisationWarning,
-            stacklevel=4,
-        )
+        _warn(model, j, x, "is on the edge of a soft stop")
+
+
+def _warn(model: Spacecraft, j: int, x: float, what: str) -> None:
+    warnings.warn(
+        f"{model.speed_names[j]}: its coordinate {x:g} {what}; the linear model holds on the side "
+        "where the stop does not act",
+        LinearisationWarning,
+        stacklevel=5,
+    )
 
 
 def longest_step(engaged: list[Engaged], delta: Array, rates: Array) -> float:

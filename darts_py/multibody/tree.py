@@ -31,6 +31,7 @@ class Node:
     p: Array = field(default_factory=_zeros3)  # node to its mass centre, F axes           (3,)
     Jc: Array = field(default_factory=lambda: np.zeros((3, 3)))  # about its mass centre   (3, 3)
     Pi: Array = field(default_factory=lambda: np.zeros((6, 0)))  # slope; displacement     (6, nm)
+    R: Array = field(default_factory=lambda: np.eye(3))  # its axes to F axes; data only   (3, 3)
 
 
 @dataclass(frozen=True)

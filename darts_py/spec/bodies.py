@@ -29,6 +29,7 @@ from darts_py.spec.fields import (
 from darts_py.spec.finite_elements import FiniteElementsSpec
 from darts_py.spec.inertia import LumpedInertia, RigidInertia
 from darts_py.spec.plate import PlateSpec
+from darts_py.spec.rotation import Rotation
 
 ORIGIN = "origin"  # node every rigid body has: its frame's origin
 ZERO = (0.0, 0.0, 0.0)
@@ -38,6 +39,7 @@ class RigidNode(Spec):
     """A named attachment point of a rigid body."""
 
     position_m: Vector3 = Field(description="position in the body frame")
+    rotation: Rotation | None = Field(None, description="its axes in body axes; kept as data")
 
 
 def _not_origin(name: str) -> str:

@@ -23,6 +23,7 @@ from darts_py.spec.document import Path as DocumentPath
 from darts_py.spec.faults import FaultLog
 from darts_py.spec.inertia import inertia_matrix
 from darts_py.spec.modes_file import ModalData, read_modes_file
+from darts_py.spec.rotation import rotation_matrix
 from darts_py.spec.spatial import body_mass
 
 DIAGONAL = 1e-6  # relative; a modal mass or stiffness this near to diagonal counts as diagonal
@@ -55,7 +56,10 @@ def _rigid(name: str, spec: RigidBody, log: FaultLog) -> Body | None:
         p=np.array(spec.center_of_mass_m),
         Jc=inertia_matrix(spec.inertia_kg_m2),
     )
-    points = [Node(key, r=np.array(node.position_m)) for key, node in spec.nodes.items()]
+    points = [
+        Node(key, r=np.array(node.position_m), R=rotation_matrix(node.rotation))
+        for key, node in spec.nodes.items()
+    ]
     return Body(name, (carrier, *points))
 
 

@@ -38,8 +38,8 @@ def build_closure(
 ) -> Closure | None:
     """Return the closure, or None with its faults noted."""
     path, n_faults = ("closures", name), len(log)
-    node_a = _node(spec.a, spec.a_node, (*path, "a_node"), bodies, log)
-    node_b = _node(spec.b, spec.b_node, (*path, "b_node"), bodies, log)
+    node_a = find_node(spec.a, spec.a_node, (*path, "a_node"), bodies, log)
+    node_b = find_node(spec.b, spec.b_node, (*path, "b_node"), bodies, log)
     if not {spec.a, spec.b} <= {GROUND_NAME, *bodies}:
         return None
     if len(log) == n_faults:
@@ -63,17 +63,6 @@ def build_closure(
 
 def _number(body: str, bodies: Mapping[str, BodyNodes]) -> int:
     return GROUND if body == GROUND_NAME else bodies[body].index
-
-
-def _node(
-    body: str, node: str | None, path: Path, bodies: Mapping[str, BodyNodes], log: FaultLog
-) -> int:
-    if body != GROUND_NAME:
-        return find_node(body, node, path, bodies, log)
-    if node is not None:
-        hint = f"place the frame with {str(path[-1])[0]}_offset_m"
-        log.add(path, show(node), "no node: ground has none", hint)
-    return 0
 
 
 def _require_two_sides(

@@ -36,7 +36,7 @@ def build_joint(
     """Return the joint, or None with its faults noted."""
     path, n_faults = ("joints", name), len(log)
     stages = _stages(spec, path, log)
-    parent_node = _parent_node(spec, path, bodies, log)
+    parent_node = find_node(spec.parent, spec.parent_node, (*path, "parent_node"), bodies, log)
     child_node = find_node(spec.child, spec.child_node, (*path, "child_node"), bodies, log)
     if len(log) > n_faults or spec.child not in bodies:
         return None
@@ -82,21 +82,23 @@ def _stages(spec: Motion, path: Path, log: FaultLog) -> Stages:
         return ()
 
 
-def _parent_node(
-    spec: Attachment, path: Path, bodies: Mapping[str, BodyNodes], log: FaultLog
-) -> int:
-    if spec.parent != GROUND_NAME:
-        return find_node(spec.parent, spec.parent_node, (*path, "parent_node"), bodies, log)
-    if spec.parent_node is not None:
-        hint = "place the joint with parent_offset_m"
-        log.add((*path, "parent_node"), show(spec.parent_node), "no node: ground has none", hint)
-    return 0
-
-
 def find_node(
     body: str, node: str | None, path: Path, bodies: Mapping[str, BodyNodes], log: FaultLog
 ) -> int:
-    """Return a node's number in its body."""
+    """Return a node's number in its body; ground has none and counts as 0.
+
+    Args:
+        body: name of a body, or ground.
+        node: name of the node, if one is given.
+        path: where in the file it is, or would be; ends in "..._node".
+        bodies: by name.
+        log: takes the faults.
+    """
+    if body == GROUND_NAME:
+        if node is not None:
+            instead = str(path[-1]).replace("_node", "_offset_m")
+            log.add(path, show(node), "no node: ground has none", f"place the frame with {instead}")
+        return 0
     known = bodies.get(body)
     if known is None or known.names is None:
         return 0  # the body has faults of its own

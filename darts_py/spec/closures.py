@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Len
-from pydantic import AfterValidator, Field, Strict, Tag
+from pydantic import Field, Strict, Tag
 from typing_extensions import override
 
-from darts_py.errors import ModelError
 from darts_py.multibody import closure_types
 from darts_py.spec.bodies import ZERO
-from darts_py.spec.fields import Axis, Spec, Vector, Vector3, by_type, refuse
+from darts_py.spec.fields import Axis, Spec, Vector, Vector3, by_type
+from darts_py.spec.maps import admissible
 from darts_py.spec.rotation import Rotation
 
 CLOSURE_TYPES = (
@@ -29,20 +29,9 @@ CLOSURE_TYPES = (
 )
 
 
-def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    """Refuse a map at its own place, whatever else is wrong with the closure."""
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1 or max(lengths) > 6:
-        refuse(f"rows of length {sorted(lengths)}", "six rows of one length, 1 to 6")
-    try:
-        closure_types.constrained_map(np.array(rows))
-    except ModelError as error:
-        fault = error.faults[0]
-        refuse(fault.got, fault.expected, fault.hint)
-    return rows
-
-
-ClosureMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
+ClosureMap = Annotated[
+    tuple[Vector, ...], Strict(False), Len(6, 6), admissible(closure_types.constrained_map)
+]
 
 
 class Frames(Spec, ABC):

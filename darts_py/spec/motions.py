@@ -11,13 +11,14 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Len
-from pydantic import AfterValidator, Field, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 from typing_extensions import override
 
 from darts_py.errors import Fault, ModelError
 from darts_py.multibody import joint_types
 from darts_py.multibody.joint_types import Stages
 from darts_py.spec.fields import Axis, Number, Spec, Vector, refuse
+from darts_py.spec.maps import admissible
 from darts_py.spec.passive import (
     AngleElements,
     BallElements,
@@ -29,20 +30,9 @@ from darts_py.spec.passive import (
 TwoAxes = Annotated[tuple[Axis, ...], Strict(False), Len(2, 2)]
 
 
-def _admissible(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    """Refuse a map at its own place, whatever else is wrong with the joint."""
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1 or max(lengths) > 6:
-        refuse(f"rows of length {sorted(lengths)}", "six rows of one length, 1 to 6")
-    try:
-        joint_types.constant_map(np.array(rows))
-    except ModelError as error:
-        fault = error.faults[0]
-        refuse(fault.got, fault.expected, fault.hint)
-    return rows
-
-
-JointMap = Annotated[tuple[Vector, ...], Strict(False), Len(6, 6), AfterValidator(_admissible)]
+JointMap = Annotated[
+    tuple[Vector, ...], Strict(False), Len(6, 6), admissible(joint_types.constant_map)
+]
 
 
 class Motion(Spec, ABC):

@@ -7,7 +7,6 @@ refused, or left out with a warning where it changes no rigid motion.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 from darts_py.errors import Fault, ModelError
 from darts_py.multibody.tree import GROUND, Array, Body, Joint, Node, Tree
 from darts_py.urdf.export_joints import WrittenJoint, chain_of, refusal
+from darts_py.urdf.mesh_paths import moved_mesh
 from darts_py.urdf.naming import model_names
 from darts_py.urdf.notes import Note, Notes
 from darts_py.urdf.robot_text import Frame, PlacedShape, joint_text, link_text, robot_text
@@ -138,7 +138,7 @@ class _Exporter:
         """Write every named point as a massless link on a fixed joint."""
         frame = self._link_frame(i)
         for node in body.nodes:
-            place = Frame(np.eye(3), node.r).seen_from(frame)
+            place = Frame(node.R, node.r).seen_from(frame)
             if node.name == "origin" and place.is_identity:
                 continue
             taken = node.name in self.taken or node.name == "origin"
@@ -152,15 +152,12 @@ class _Exporter:
         """Return the shapes of a body in its link's frame, mesh paths rewritten."""
         frame = self._link_frame(i)
         return [
-            (replace(shape, mesh=self._mesh(shape.mesh)), Frame(shape.R, shape.r).seen_from(frame))
+            (
+                replace(shape, mesh=moved_mesh(shape.mesh, self.source, self.output)),
+                Frame(shape.R, shape.r).seen_from(frame),
+            )
             for shape in self.tree.bodies[i].appearance
         ]
-
-    def _mesh(self, mesh: str) -> str:
-        if not mesh or "://" in mesh or os.path.isabs(mesh) or not (self.source and self.output):
-            return mesh
-        target = os.path.abspath(self.source.parent / mesh)
-        return Path(os.path.relpath(target, os.path.abspath(self.output.parent))).as_posix()
 
     def _add_frame(self, name: str) -> None:
         """Write a link without mass or shape."""

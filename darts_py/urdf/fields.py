@@ -85,18 +85,12 @@ def number(
     least: float | None = None,
 ) -> float | None:
     """Return a finite attribute; None where it is faulty, or missing without a default."""
-    text = element.attributes.get(key)
-    if text is None:
-        if default is None:
-            log.add(element, where, "nothing", f"the attribute '{key}' of <{element.tag}>")
-        return default
-    value = number_of(text)
-    if value is None or not abs(value) <= LARGEST:
-        hint = XACRO if "${" in text else ""
-        log.add(element, where, f"{key}={show(text)}", "a finite number", hint)
-        return None
+    found = _numbers(element, key, log, where, 1, required=default is None)
+    if found is None:
+        return default if key not in element.attributes else None
+    value = found[0]
     if least is not None and value < least:
-        log.add(element, where, f"{key}={show(text)}", f"a number >= {least:g}")
+        log.add(element, where, f"{key}={show(element.attributes[key])}", f"a number >= {least:g}")
         return None
     return value
 
@@ -105,18 +99,28 @@ def numbers(
     element: Element, key: str, log: Log, where: str, count: int, default: Array | None
 ) -> Array | None:
     """Return an attribute of several numbers; None where it is faulty or required and missing."""
+    found = _numbers(element, key, log, where, count, required=default is None)
+    if found is None:
+        return default if key not in element.attributes else None
+    return np.array(found) + 0.0  # no negative zeros: they would only look odd
+
+
+def _numbers(
+    element: Element, key: str, log: Log, where: str, count: int, *, required: bool
+) -> list[float] | None:
+    """Return the finite numbers of an attribute; None, with its fault noted, if it has none."""
     text = element.attributes.get(key)
     if text is None:
-        if default is None:
+        if required:
             log.add(element, where, "nothing", f"the attribute '{key}' of <{element.tag}>")
-        return default
+        return None
     values = [number_of(part) for part in text.split()]
     sound = [value for value in values if value is not None and abs(value) <= LARGEST]
-    if len(values) != count or len(sound) != count:
-        hint = XACRO if "${" in text else ""
-        log.add(element, where, f"{key}={show(text)}", f"{count} finite numbers", hint)
-        return None
-    return np.array(sound) + 0.0  # no negative zeros: they would only look odd
+    if len(values) == len(sound) == count:
+        return sound
+    expected = "a finite number" if count == 1 else f"{count} finite numbers"
+    log.add(element, where, f"{key}={show(text)}", expected, XACRO if "${" in text else "")
+    return None
 
 
 def only(parent: Element, tag: str, log: Log, where: str) -> Element | None:

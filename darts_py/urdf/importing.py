@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,8 @@ from darts_py.urdf.fields import Log
 from darts_py.urdf.inertias import judge_inertias
 from darts_py.urdf.markup import MAX_BYTES, Element, read_markup
 from darts_py.urdf.merging import merge_fixed
-from darts_py.urdf.model_text import MeshPath, model_text
+from darts_py.urdf.mesh_paths import moved_mesh
+from darts_py.urdf.model_text import model_text
 from darts_py.urdf.notes import Note
 from darts_py.urdf.plan import Place, Plan, make_plan, total_mass, usual_base
 from darts_py.urdf.read import read_robot
@@ -81,7 +81,10 @@ def import_urdf(file: str | Path, options: Options | None = None) -> Imported:
         f'Imported from {printable(file.name)}, robot "{robot.name}", by `darts model import`.',
         "URDF has no gravity: it was chosen at the import.",
     ]
-    path = _mesh_path(file, options.output)
+
+    def path(mesh: str) -> str:
+        return moved_mesh(mesh, file, options.output)
+
     text = model_text(plan, head, options.gravity_m_s2, options.stops, path, log)
     _check_text(text, plan, log)
     return _imported(text, plan, log)
@@ -107,12 +110,13 @@ def _read(file: Path) -> bytes:
 
 
 def _plan(robot: Robot, root: Element, options: Options, log: Log) -> Plan | None:
-    """Judge the whole as far as its parts were read; a part that is missing hides the rest."""
+    """Judge the whole as far as its parts were read: only what a faulty part decides waits."""
     sound = not log.faults
-    counts = len(robot.links), len(robot.joints)
-    if counts != (len(root.all("link")), len(root.all("joint"))):
-        return None
-    topology = read_topology(robot, log)
+    named = {element.attributes.get("name", "").strip() for element in root.all("link")}
+    complete = named == set(robot.links) and len(robot.joints) == len(root.all("joint"))
+    topology = read_topology(robot, complete, log)
+    if options.merge and (topology is None or not sound):
+        return None  # what is joined rigidly is not known, so its inertia is not either
     base = options.base or ("" if topology is None else usual_base(robot, topology, log))
     if topology is not None and options.merge:
         robot = merge_fixed(robot, topology)
@@ -120,18 +124,6 @@ def _plan(robot: Robot, root: Element, options: Options, log: Log) -> Plan | Non
     if topology is None or not sound:
         return None
     return make_plan(robot, topology, base, options.repair, log)
-
-
-def _mesh_path(file: Path, output: Path | None) -> MeshPath:
-    """Return how a mesh path is written: relative ones follow the model file."""
-
-    def path(mesh: str) -> str:
-        if output is None or "://" in mesh or os.path.isabs(mesh):
-            return mesh
-        target = os.path.abspath(file.parent / mesh)
-        return Path(os.path.relpath(target, os.path.abspath(output.parent))).as_posix()
-
-    return path
 
 
 def _check_text(text: str, plan: Plan, log: Log) -> None:

@@ -93,8 +93,10 @@ def _body(body: PlannedBody, mesh_path: MeshPath) -> list[str]:
         lines.append(f"    inertia_kg_m2: {_inertia(body.inertial.tensor_in_link)}")
     if body.nodes:
         lines.append("    nodes:")
-        for node, link, r in body.nodes:
-            lines.append(f"      {node}: {{position_m: {row(r)}}}" + _called(node, link))
+        for link, place in body.nodes:
+            turned = "" if place.turn.none else f", rotation: {rotation_text(place.turn)}"
+            text = f"      {place.node}: {{position_m: {row(place.r)}{turned}}}"
+            lines.append(text + _called(place.node, link))
     for role in ("visual", "collision"):
         shapes = [placed for placed in body.shapes if placed.shape.role == role]
         lines += [f"    {role}s:"] if shapes else []

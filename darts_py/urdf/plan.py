@@ -73,7 +73,7 @@ class PlannedBody:
     link: str
     inertial: Inertial | None
     line: int
-    nodes: list[tuple[str, str, Array]] = field(default_factory=list)  # node, link, position
+    nodes: list[tuple[str, Place]] = field(default_factory=list)  # link, where it is
     shapes: list[PlacedShape] = field(default_factory=list)
 
 
@@ -217,7 +217,7 @@ class _Planner:
             host = self.bodies[self._host_link(joint.parent)]
             node = self.link_names[link.name]
             place = Place(host.name, node, parent.r + offset, turn)
-            host.nodes.append((node, link.name, place.r))
+            host.nodes.append((link.name, place))
             self.plan.places[link.name] = place
             self._keep_shapes(host, link, place)
             return

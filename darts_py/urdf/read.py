@@ -9,7 +9,7 @@ from darts_py.spec.fields import LARGEST
 from darts_py.urdf.fields import XACRO, Log, label, number, number_of, numbers, only, origin, word
 from darts_py.urdf.markup import Element
 from darts_py.urdf.read_links import Materials, read_link
-from darts_py.urdf.robot import Limit, Robot, RobotJoint
+from darts_py.urdf.robot import Limit, Link, Robot, RobotJoint
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
@@ -42,15 +42,19 @@ def read_robot(root: Element, log: Log) -> Robot | None:
     joints = [_joint(element, log) for element in root.all("joint")]
     _note_unknown(root, {"link", "joint", "material"}, log)
     robot = Robot(name, {}, {})
-    for kind, found, table in (("link", links, robot.links), ("joint", joints, robot.joints)):
-        for part in found:
-            if part is not None and part.name in table:
-                first = table[part.name].line
-                got = f"a second {kind} '{part.name}' (first on line {first})"
-                log.at_line(part.line, f'<{kind} name="{part.name}">', got, "each name once")
-            elif part is not None:
-                table[part.name] = part  # pyright: ignore[reportArgumentType]
+    for link in links:
+        if link is not None and link is not robot.links.setdefault(link.name, link):
+            _note_twice("link", link, robot.links[link.name].line, log)
+    for joint in joints:
+        if joint is not None and joint is not robot.joints.setdefault(joint.name, joint):
+            _note_twice("joint", joint, robot.joints[joint.name].line, log)
+            robot.joints[f"{joint.name} again, line {joint.line}"] = joint  # it is in the tree
     return robot
+
+
+def _note_twice(kind: str, part: Link | RobotJoint, first: int, log: Log) -> None:
+    got = f"a second {kind} '{part.name}' (first on line {first})"
+    log.at_line(part.line, f'<{kind} name="{part.name}">', got, "each name once")
 
 
 def _has_macros(root: Element, log: Log) -> bool:
@@ -73,7 +77,11 @@ def _note_unknown(parent: Element, known: set[str], log: Log) -> None:
 
 
 def _joint(element: Element, log: Log) -> RobotJoint | None:
-    n_faults, where = len(log.faults), label(element)
+    """Read a joint; None where its ends are missing.
+
+    What else is faulty is noted and replaced, so that the tree can be judged with it.
+    """
+    where = label(element)
     name, kind = word(element, "name", log), word(element, "type", log)
     if kind is not None and kind not in KINDS:
         log.add(element, where, f"type={show(kind)}", "one of " + ", ".join(KINDS),
@@ -84,10 +92,13 @@ def _joint(element: Element, log: Log) -> RobotJoint | None:
     limit = _limit(element, kind or "", log, where)
     damping, friction = _dynamics(element, log, where)
     _note_unknown(element, JOINT_CHILDREN, log)
-    if len(log.faults) > n_faults or name is None or kind is None:
+    parent, child = ends
+    if parent is None or child is None:
         return None
-    parent, child = str(ends[0]), str(ends[1])
-    return RobotJoint(name, kind, parent, child, pose, axis, limit, damping, friction, element.line)
+    name = name or f"<joint> on line {element.line}:{element.column}"
+    return RobotJoint(
+        name, kind or "fixed", parent, child, pose, axis, limit, damping, friction, element.line
+    )
 
 
 def _end(joint: Element, tag: str, log: Log, where: str) -> str | None:

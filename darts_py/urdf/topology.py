@@ -32,34 +32,53 @@ class Topology:
         return order
 
 
-def read_topology(robot: Robot, log: Log) -> Topology | None:
-    """Return the tree, or None with the faults noted."""
+def read_topology(robot: Robot, complete: bool, log: Log) -> Topology | None:
+    """Return the tree, or None with the faults noted.
+
+    Args:
+        robot: links and joints as far as they could be read.
+        complete: whether that is all of them; if not, nobody knows what is missing.
+        log: takes the faults.
+    """
     n_faults = len(log.faults)
-    inboard: dict[str, RobotJoint] = {}
-    for joint in robot.joints.values():
-        where = f'<joint name="{joint.name}">'
-        for end in (joint.parent, joint.child):
-            if end not in robot.links:
-                hint = suggest(end, robot.links)
-                expected = f"one of {listing(robot.links)}"
-                log.at_line(joint.line, where, f"unknown link '{end}'", expected, hint)
-        if joint.child in inboard:
-            first = inboard[joint.child]
-            got = f"'{joint.child}' a second time: joint '{first.name}' (line {first.line}) has it"
-            log.at_line(joint.line, where, got, "each link the child of one joint")
-        else:
-            inboard[joint.child] = joint
-    if not robot.links:
-        log.at_line(1, "<robot>", "no links", "at least one <link>")
+    inboard = _inboard_joints(robot, log)
+    if complete:
+        _note_unknown_links(robot, log)
+        if not robot.links:
+            log.at_line(1, "<robot>", "no links", "at least one <link>")
     _note_cycles(inboard, log)
     roots = [name for name in robot.links if name not in inboard]
-    if len(log.faults) == n_faults and len(roots) != 1:
-        for name in roots[1:]:
-            where = f'<link name="{name}">'
-            expected = f"one root; '{roots[0]}' is one already"
-            hint = "join the parts, or split the file"
-            log.at_line(robot.links[name].line, where, "a second root", expected, hint)
-    return Topology(roots[0], inboard) if len(log.faults) == n_faults else None
+    if complete and len(log.faults) == n_faults:
+        _note_second_roots(robot, roots, log)
+    return Topology(roots[0], inboard) if complete and len(log.faults) == n_faults else None
+
+
+def _inboard_joints(robot: Robot, log: Log) -> dict[str, RobotJoint]:
+    """Return the joint that carries each link; a second one is a fault."""
+    inboard: dict[str, RobotJoint] = {}
+    for joint in robot.joints.values():
+        first = inboard.setdefault(joint.child, joint)
+        if first is not joint:
+            got = f"'{joint.child}' a second time: joint '{first.name}' (line {first.line}) has it"
+            expected = "each link the child of one joint"
+            log.at_line(joint.line, f'<joint name="{joint.name}">', got, expected)
+    return inboard
+
+
+def _note_unknown_links(robot: Robot, log: Log) -> None:
+    for joint in robot.joints.values():
+        for end in (joint.parent, joint.child):
+            if end not in robot.links:
+                where, hint = f'<joint name="{joint.name}">', suggest(end, robot.links)
+                expected = f"one of {listing(robot.links)}"
+                log.at_line(joint.line, where, f"unknown link '{end}'", expected, hint)
+
+
+def _note_second_roots(robot: Robot, roots: list[str], log: Log) -> None:
+    for name in roots[1:]:
+        where, hint = f'<link name="{name}">', "join the parts, or split the file"
+        expected = f"one root; '{roots[0]}' is one already"
+        log.at_line(robot.links[name].line, where, "a second root", expected, hint)
 
 
 def _note_cycles(inboard: dict[str, RobotJoint], log: Log) -> None:

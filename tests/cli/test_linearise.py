@@ -69,7 +69,12 @@ def test_named_states(runner: CliRunner, tmp_path: Path) -> None:
         ("[1, 2]", "got another layout"),
         ('{"angle": 2}', "got another layout"),
         ('{"q": [1]}', "q: got shape (1,), expected 2 finite numbers"),
-        ('{"q": [1, NaN]}', "expected 2 finite numbers"),
+        ('{"q": [1, NaN]}', "q[1]: got nan, expected a finite number"),
+        ('{"q": [1, 1e999]}', "q[1]: got inf, expected a finite number"),
+        ('{"tau": 5}', "tau: got 5, expected 2 finite numbers"),
+        ('{"q": [0, 0], "tua": [0, 0]}', "got the key 'tua', expected {"),
+        ('{"q": [0, 0], "coord_names": ["a"]}', "coord_names: got other names, expected those of"),
+        ("[" * 100_000, "expected {"),
         ('{"q": "abc"}', "expected 2 finite numbers"),
         ('{"set": {"elbo.angle": 1}}', "did you mean elbow.angle"),
         ('{"set": {"elbow.angle": true}}', "expected a finite number"),
@@ -99,7 +104,13 @@ def test_faulty_state_files_are_usage_errors(
         (["-o", "m.npz", "--force", "elbow.angle=1"], "did you mean"),
         (["-o", "m.npz", "--state", "none.json"], "expected a file"),
         (["-o", "m.npz", "--inputs", "elbow.angl_rate"], "did you mean"),
-        (["-o", "no/such/folder/m.npz"], "expected a file to write"),
+        (["-o", "m.npz", "--prescribe", "elbow.rate=1"], "expected the name of a speed"),
+        (["-o", "m.npz", "--prescribe", "elbow.angle_rate=nan"], "expected a finite number"),
+        (["-o", "m.npz", "--set", "elbow.angle=1e300"], "q (elbow.angle): got 1e+300, expected"),
+        (["-o", "m.npz", "--set", "elbow.angle_rate=1e200"], "expected accelerations of at most"),
+        (["-o", "m.npz", "--force", "elbow.angle_rate=1e308"], "out of proportion"),
+        (["-o", "."], "expected a file name that ends in"),
+        (["-o", "no/such/folder/m.npz"], "no folder no/such/folder"),
     ],
 )
 def test_refusals(
@@ -111,16 +122,29 @@ def test_refusals(
     assert message in result.stderr
 
 
+def test_files_are_not_overwritten_unasked(runner: CliRunner, tmp_path: Path) -> None:
+    out = tmp_path / "m.mat"
+    out.write_bytes(b"mine")
+    command = ["linearise", "double_pendulum", "-o", str(out)]
+    refused = runner.invoke(app, command)
+    assert refused.exit_code == 2
+    assert "which exists, expected a new file (--overwrite overwrites it)" in refused.stderr
+    assert out.read_bytes() == b"mine"
+    assert runner.invoke(app, [*command, "--overwrite"]).exit_code == 0
+    assert loadmat(out)["A"].shape == (4, 4)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.mat"]
+
+
 # -- darts model show ---------------------------------------------------------------------------
 
 
 def test_show_lists_modes_of_bodies_and_system(runner: CliRunner) -> None:
     text = runner.invoke(app, ["model", "show", "flexible_satellite"]).stdout
     for phrase in (
-        "panel_left held at its hinge",
+        "panel_left: modes as described, held at its hinge",
         "Modes of the system",
         "24 freedoms, 12 of them held by no stiffness",
-        "panel_left 48 %",
+        "panel_left:48%",
     ):
         assert phrase in text
     summary = json.loads(
@@ -140,16 +164,87 @@ def test_show_lists_modes_of_bodies_and_system(runner: CliRunner) -> None:
         assert mode["frequency_hz"] == pytest.approx(size / (2 * np.pi))
 
 
+@pytest.mark.parametrize("columns", ["80", "140", None])
 def test_show_of_every_shipped_model_fits_a_terminal(
-    runner: CliRunner, monkeypatch: pytest.MonkeyPatch
+    runner: CliRunner, monkeypatch: pytest.MonkeyPatch, columns: str | None
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+    """On terminals and in pipes (80 columns): no line too long, no value cut."""
+    if columns is None:
+        monkeypatch.delenv("COLUMNS", raising=False)
+    else:
+        monkeypatch.setenv("COLUMNS", columns)
     for name in json.loads(runner.invoke(app, ["model", "list", "--json"]).stdout):
         result = runner.invoke(app, ["model", "show", name])
         assert result.exit_code == 0, name
-        start = result.stdout.index("Neutral position")
-        assert max(map(len, result.stdout[start:].splitlines())) <= 100, name
-        json.loads(runner.invoke(app, ["model", "show", name, "--json"]).stdout)
+        assert max(map(len, result.stdout.splitlines())) <= int(columns or 80), name
+        assert "\u2026" not in result.stdout, name
+    json.loads(runner.invoke(app, ["model", "show", name, "--json"]).stdout)
+
+
+TWISTING = """
+darts_model: 1
+name: twisting
+bodies:
+  boom:
+    flexible:
+      beam:
+        length_m: 8
+        direction: [1, 0, 0]
+        material: {young_modulus_pa: 7e10, poisson_ratio: 0.33, density_kg_m3: 2700}
+        section: {shape: tube, outer_diameter_m: 0.08, wall_m: 0.001}
+        modes: {boundary: BOUNDARY, count: 20}
+      damping_ratio: 0.005
+    nodes:
+      root: {position_m: [0, 0, 0]}
+      tip: {position_m: [8, 0, 0]}
+joints:
+  mount: {type: revolute, axis: [1, 2, 3], parent: ground, child: boom, child_node: root}
+"""
+
+
+def columns_of(text: str, title: str) -> list[list[str]]:
+    """Return the cells of a table's rows, without titles."""
+    lines = text[text.index(title) :].splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith(" mode")) + 2
+    last = next(k for k, line in enumerate(lines) if line.split()[:1] == ["all"])
+    return [line.split() for line in lines[first:last]]
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "140"])
+def test_show_lists_modes_as_described_and_as_held(
+    runner: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    """Free-free: the description carries no momentum; held at the hinge, torsion turns only."""
+    monkeypatch.setenv("COLUMNS", columns)
+    file = tmp_path / "boom.yaml"
+    file.write_text(TWISTING.replace("BOUNDARY", "free_free"))
+    text = runner.invoke(app, ["model", "show", str(file)]).stdout
+    body = json.loads(runner.invoke(app, ["model", "show", str(file), "--json"]).stdout)["bodies"][
+        0
+    ]
+    for key, title in (("modes", "as described, its frame"), ("held_modes", "when held")):
+        rows = columns_of(text, title)
+        assert [float(row[1]) for row in rows] == [
+            pytest.approx(hz, rel=1e-3) for hz in body[key]["frequency_hz"]
+        ]
+        shares = np.array([[float(cell) for cell in row[-6:]] for row in rows])
+        masses = np.array(body[key]["effective_mass_kg"]) / body[key]["mass_kg"]
+        assert np.max(np.abs(shares[:, :3] / 100.0 - masses)) <= 0.0005001
+        if columns == "140":
+            kg = [row[3] for row in rows]
+            assert kg.count("-") == body[key]["modal_mass_kg"].count(None) > 0
+            assert all(float(cell) < 100.0 for cell in kg if cell != "-")
+    assert not np.any(body["modes"]["effective_mass_kg"])
+    file.write_text(TWISTING.replace("BOUNDARY", "cantilever"))
+    text = runner.invoke(app, ["model", "show", str(file)]).stdout
+    assert "as described, held at its hinge" in text
+    assert "when held" not in text
+
+
+def test_show_prints_no_rounding(runner: CliRunner) -> None:
+    """The satellite is symmetric: its products of inertia are zero, not 1e-15."""
+    for name in ("structural_satellite", "flexible_satellite"):
+        assert "e-1" not in runner.invoke(app, ["model", "show", name]).stdout
 
 
 def test_show_at_a_state(runner: CliRunner, tmp_path: Path) -> None:

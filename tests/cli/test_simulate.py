@@ -61,8 +61,8 @@ def test_set_and_force_act() -> None:
     [
         (["--set", "base.wq=1"], "did you mean base.w"),
         (["--set", "base.wx"], "NAME=NUMBER"),
-        (["--force", "base.wx=a"], "NAME=NUMBER"),
-        (["--force", "base.wx=inf"], "a finite one"),
+        (["--force", "base.wx=a"], "a finite number"),
+        (["--force", "base.wx=inf"], "a finite number"),
         (["--integrator", "euler"], "rk4 | rk4-lie"),
         (["--terms", "exact"], "rl | crl"),
         (["--duration-s", "-1"], "at least one step"),

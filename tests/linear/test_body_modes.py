@@ -1,4 +1,4 @@
-"""Modes of one body held at its hinge, and their effective masses."""
+"""Modes of one body as described and held at its hinge, and their effective masses."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, special
 
 import darts_py
 from darts_py.errors import ArgumentError
-from darts_py.linear.body_modes import body_modes
+from darts_py.linear.body_modes import body_modes, described_modes
 from darts_py.multibody import joint_types as jt
 from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import Body, Joint, Node, Tree
+from darts_py.structures.modal_body import ModalBody
 from tests.reference.joint_kinds import rotation
 from tests.reference.kinematics import shift
+from tests.structures.beams import LENGTH, MASS, POLAR, STIFFNESS, uniform
+from tests.structures.beams import body as modal_beam
 
 Array = np.ndarray
 
@@ -71,6 +74,91 @@ def test_cantilever_and_free_shapes_of_one_structure_say_the_same() -> None:
     for key in ("frequency_rad_s", "damping_ratio", "modal_mass_kg", "effective_mass_kg",
                 "effective_inertia_kg_m2"):  # fmt: skip
         assert np.allclose(getattr(ours, key), getattr(theirs, key), rtol=1e-8, atol=1e-10), key
+
+
+def test_complete_cantilever_beam_carries_all_mass() -> None:
+    """A uniform beam in n slices, all of its n modes: masses sum to m L, inertias to sum m x^2.
+
+    The stiffness is the inverse of the beam's flexibility under a load at x_j (Euler-Bernoulli):
+    F_ij = x^2 (3 y - x) / 6 EI, x the lesser and y the greater of x_i, x_j.
+    """
+    n, EI, m = 12, 50.0, 1.7
+    x = LENGTH * (np.arange(n) + 0.5) / n
+    low, high = np.minimum.outer(x, x), np.maximum.outer(x, x)
+    K = np.linalg.solve(low**2 * (3.0 * high - low) / (6.0 * EI), np.eye(n))
+    nodes = [Node("root", Pi=np.zeros((6, n)))]
+    for k in range(n):
+        Pi = np.zeros((6, n))
+        Pi[5, k] = 1.0
+        nodes.append(Node(f"n{k}", r=np.array([x[k], 0.0, 0.0]), m=m * LENGTH / n, Pi=Pi))
+    beam = Body("beam", tuple(nodes), K=0.5 * (K + K.T), Dm=np.zeros((n, n)))
+    for find in (described_modes, body_modes):
+        modes = find(held(beam), "beam")
+        masses, inertias = modes.effective_mass_kg.sum(axis=0), modes.effective_inertia_kg_m2
+        assert masses == pytest.approx([0.0, 0.0, m * LENGTH], rel=1e-9, abs=1e-12)
+        expected = m * LENGTH / n * np.sum(x**2)
+        assert inertias.sum(axis=0) == pytest.approx([0.0, expected, 0.0], rel=1e-9, abs=1e-12)
+        assert not modes.moves_hinge
+        assert modes.coordinates is None
+
+
+def on_a_ball(modal: ModalBody) -> Spacecraft:
+    none = np.zeros(modal.K.shape)
+    return held(Body("beam", modal.nodes, K=modal.K, Dm=none, distributed=modal.distributed))
+
+
+@pytest.mark.parametrize("count", [5, 20])
+def test_cantilever_beam_has_the_effective_masses_of_the_closed_form(count: int) -> None:
+    """Bending: masses 4 s^2 / l^2, inertias 12 / l^4; stretch, torsion: 2 / ((k - 1/2) pi)^2.
+
+    cos l cosh l = -1 and s = (sinh l - sin l) / (cosh l + cos l); of their sums over all modes,
+    which are 1, inertias of bending lack sum 12 / ((k - 1/2) pi)^4 over k > count (l to 1e-6).
+    """
+    beam = uniform(root=(0.0, 0.0, 0.0))
+    families = dict.fromkeys(STIFFNESS, count)
+    model = on_a_ball(modal_beam(beam, "cantilever", 0, method="analytic", families=families))
+    modes, R = body_modes(model, "beam"), beam.R
+    assert modes.mass_kg == pytest.approx(MASS * LENGTH, rel=1e-12)
+    X = modes.shapes.T @ model.tree.bodies[0].distributed.Mfr  # type: ignore[union-attr]
+    linear, angular = (X[:, 3:] @ R) ** 2, (X[:, :3] @ R) ** 2  # along beam axes
+    assert np.sum(linear) == pytest.approx(np.sum(modes.effective_mass_kg), rel=1e-12)
+    assert np.sum(angular) == pytest.approx(np.sum(modes.effective_inertia_kg_m2), rel=1e-12)
+    k = np.arange(1, count + 1) - 0.5
+    quarter = 2.0 / (k * np.pi) ** 2
+    for found, whole in ((linear[:, 0], MASS * LENGTH), (angular[:, 0], POLAR * LENGTH)):
+        assert np.sort(found)[: -count - 1 : -1] == pytest.approx(whole * quarter, rel=1e-9)
+    inertia = MASS * LENGTH**3 / 3.0
+    tail = 12.0 / np.pi**4 * float(special.zeta(4, count + 0.5))
+    for c in (1, 2):
+        assert 1.0 - np.sum(angular[:, c]) / inertia == pytest.approx(tail, rel=1e-5)
+    first = 1.875104068711961
+    s = (np.sinh(first) - np.sin(first)) / (np.cosh(first) + np.cos(first))
+    assert np.max(linear[:, 2]) == pytest.approx(4 * (s / first) ** 2 * MASS * LENGTH, rel=1e-9)
+
+
+def test_free_free_beam_as_described_carries_no_momentum() -> None:
+    """Free-free modes: l = 4.730, 7.853, ..., and nothing that the frame would feel."""
+    beam = uniform(root=(0.0, 0.0, 0.0))
+    model = on_a_ball(modal_beam(beam, "free_free", 12, elements=48))
+    modes = described_modes(model, "beam")
+    assert modes.moves_hinge
+    assert modes.coordinates is not None
+    assert np.all(modes.effective_mass_kg < 1e-12 * modes.mass_kg)
+    assert np.all(modes.effective_inertia_kg_m2 < 1e-12 * np.max(modes.inertia_kg_m2))
+    for EI in (STIFFNESS["bending_about_y"], STIFFNESS["bending_about_z"]):
+        w = 4.730040744862704**2 / LENGTH**2 * math.sqrt(EI / MASS)
+        assert np.min(np.abs(modes.frequency_rad_s / w - 1.0)) < 1e-6
+    assert body_modes(model, "beam").frequency_rad_s[0] < 0.5 * modes.frequency_rad_s[0]
+
+
+def test_torsion_has_a_modal_inertia_and_no_modal_mass() -> None:
+    """Twist sin(pi x / 2 L): it turns the tip by 1 rad at a modal inertia of half the beam's."""
+    beam = uniform(root=(0.0, 0.0, 0.0))
+    families = dict.fromkeys(STIFFNESS, 0) | {"torsion": 1}
+    model = on_a_ball(modal_beam(beam, "cantilever", 0, method="analytic", families=families))
+    modes = body_modes(model, "beam")
+    assert np.isnan(modes.modal_mass_kg).all()
+    assert modes.modal_inertia_kg_m2 == pytest.approx([POLAR * LENGTH / 2.0], rel=1e-9)
 
 
 def test_point_mass_on_a_spring() -> None:

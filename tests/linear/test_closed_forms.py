@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import darts_py
+from darts_py.errors import ArgumentError
 from darts_py.linear import LinearisationWarning, linearise
 from darts_py.multibody import joint_types as jt
 from darts_py.multibody.spacecraft import Spacecraft
@@ -243,6 +244,86 @@ def test_prescribed_motion_is_no_state_but_goes_on() -> None:
     assert mode.frequency_rad_s == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("acceleration", [0.0, 3.0])
+def test_prescribed_joint_moves_as_told_whatever_acts_on_it(acceleration: float) -> None:
+    """An elbow held, or driven, is a lock: the shoulder swings as one rigid body.
+
+    With the elbow at b the centres of both rods are at d from the shoulder: w^2 = m g d / J, and
+    an acceleration of the elbow moves the shoulder by -J_2s / J times as much.
+    """
+    model = darts_py.load_model("double_pendulum")
+    q, u = np.array([0.3, 0.8]), np.zeros(2)
+    joints = list(model.tree.joints)
+    joints[1] = replace(joints[1], locked=True)
+    stiff = linearise(Spacecraft(replace(model.tree, joints=tuple(joints))), q, u)
+    linear = linearise(model, q, u, prescribed={"elbow.angle_rate": acceleration})
+    assert linear.state_names == stiff.state_names
+    M = darts_py.mass_matrix(model, q)
+    turn = -M[0, 1] / M[0, 0]
+    assert linear.udot == pytest.approx([stiff.udot[0] + turn * acceleration, acceleration])
+    if acceleration == 0.0:  # otherwise M(q) has a part in it only through the elbow: none here
+        plant = darts_py.Plant(model, dt_ns=1_000_000, q=q)
+        plant.prescribe("elbow.angle", darts_py.Motion.constant(0.0))
+        assert np.array_equal(linearise(plant.model, plant.q, plant.u).A, linear.A)
+    assert np.allclose(linear.A, stiff.A, rtol=1e-10, atol=1e-12)
+    assert np.allclose(linear.B, stiff.B, rtol=1e-12)
+
+
+def test_prescribed_quasi_speed_holds_no_angle() -> None:
+    """A spinning body whose rate about x is prescribed still tilts about x: d' = dw - w x d."""
+    model = free_body(np.array([2.0, 3.0, 4.0]))
+    u = np.zeros(6)
+    u[:3] = 0.5, -0.3, 0.7
+    linear = linearise(model, model.neutral(), u, prescribed={"base.wx": 0.0})
+    assert "base.wx" not in linear.state_names
+    assert "base.rot_x" in linear.state_names
+
+    def entry(row: str, column: str) -> float:
+        return linear.A[linear.state_names.index(row), linear.state_names.index(column)]
+
+    assert entry("base.rot_x", "base.rot_y") == pytest.approx(u[2], rel=1e-12)  # -(w x d)_x
+    assert entry("base.rot_x", "base.rot_z") == pytest.approx(-u[1], rel=1e-12)
+    # Euler's equations about y and z: Jy wy' = (Jz - Jx) wz wx, with wx held
+    assert entry("base.wy", "base.wz") == pytest.approx((4.0 - 2.0) * u[0] / 3.0, rel=1e-10)
+    assert entry("base.wy", "base.wy") == pytest.approx(0.0, abs=1e-12)
+    every = dict.fromkeys(model.speed_names, 0.0)
+    assert linearise(model, model.neutral(), u, prescribed=every).A.shape == (0, 0)
+
+
+def test_prescribed_slide_drives_a_chain_as_the_twin_says() -> None:
+    """Finite differences of hybrid_dynamics, of a flexible satellite with a drive that turns."""
+    model = darts_py.load_model("flexible_satellite")
+    rng = np.random.default_rng(4)
+    q, u = model.neutral(), 0.05 * rng.normal(size=model.n_speeds)
+    given = {"drive_left.angle_rate": 0.4, "panel_right.mode_2_rate": -0.2}
+    linear = linearise(model, q, u, prescribed=given)
+    assert linear.n_freedoms == 22
+    speeds = [model.speed_names.index(name) for name in linear.state_names[22:]]
+    for k, j in enumerate(speeds):
+        step = np.zeros(model.n_speeds)
+        step[j] = 0.1  # velocity products are of second degree: central differences are exact
+        ends = [
+            darts_py.hybrid_dynamics(model, q, u + s * step, prescribed=given).udot
+            for s in (1.0, -1.0)
+        ]
+        column = (ends[0] - ends[1])[speeds] / 0.2
+        assert np.allclose(column, linear.A[22:, 22 + k], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"elbw.angle_rate": 0.0}, "did you mean 'elbow.angle_rate'"),
+        ({"elbow.angle_rate": math.nan}, "expected a finite number"),
+        (["elbow.angle_rate"], r"expected \{speed name: acceleration\}"),
+    ],
+)
+def test_prescribed_accelerations_are_checked(wanted: object, message: str) -> None:
+    model = darts_py.load_model("double_pendulum")
+    with pytest.raises(ArgumentError, match=message):
+        linearise(model, np.zeros(2), np.zeros(2), prescribed=wanted)  # type: ignore[arg-type]
+
+
 STOPS = {
     "lower": np.array([-0.2]),
     "upper": np.array([0.1]),
@@ -268,6 +349,14 @@ def test_stop_that_lets_go_does_not_count() -> None:
     model = pendulum(M, L, G, **STOPS)
     linear = linearise(model, np.array([0.11]), np.array([-1.0]))
     assert np.allclose(linear.A[1], [-G / L * math.cos(0.11), 0.0], rtol=1e-9, atol=1e-12)
+
+
+def test_stop_on_the_point_of_letting_go_warns() -> None:
+    """k depth + c rate = 0: it pushes on one side and is gone on the other."""
+    model = pendulum(M, L, G, **STOPS)
+    with pytest.warns(LinearisationWarning, match="about to let go"):
+        linear = linearise(model, np.array([0.14]), np.array([-1.0]))
+    assert np.allclose(linear.A[1], [-G / L * math.cos(0.14), 0.0], rtol=1e-9, atol=1e-12)
 
 
 def test_edge_of_a_stop_warns() -> None:

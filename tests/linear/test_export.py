@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import control
@@ -13,7 +15,7 @@ from scipy.io import loadmat
 import darts_py
 from darts_py.errors import ArgumentError
 from darts_py.linear import LinearModel, linearise
-from darts_py.linear.export import MATRICES, NAMES
+from darts_py.linear.export import MATRICES, NAMES, control_name, name_of_control
 from darts_py.multibody.spacecraft import Spacecraft
 
 
@@ -105,10 +107,67 @@ def test_json_round_trip(linear: LinearModel, tmp_path: Path) -> None:
     assert document["n_freedoms"] == 24
 
 
-def test_same_input_gives_the_same_files(satellite: Spacecraft, tmp_path: Path) -> None:
-    for name in ("a.json", "b.json"):
-        linearise(satellite, satellite.neutral(), np.ones(satellite.n_speeds)).save(tmp_path / name)
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+@pytest.mark.parametrize("ending", ["json", "npz", "mat"])
+def test_same_input_gives_the_same_files(
+    satellite: Spacecraft, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """Neither the date (that SciPy and zip files know) nor anything else gets in."""
+    files = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for year, file in zip((2001, 2031), files, strict=True):
+        monkeypatch.setattr(time, "asctime", lambda *_, year=year: f"Mon Jan  1 00:00:00 {year}")
+        monkeypatch.setattr(time, "time", lambda year=year: (year - 1970) * 3.15e7)
+        linearise(satellite, satellite.neutral(), np.ones(satellite.n_speeds)).save(file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def loaded_modes(file: Path) -> dict[str, np.ndarray]:
+    """Return what a file says of the modes, vectors flat."""
+    if file.suffix == ".json":
+        text = json.loads(file.read_text())
+        both = {key[:-5] for key in text if key.endswith("_imag")}
+        found = {key: np.array(text[f"{key}_real"]) + 1j * np.array(text[f"{key}_imag"])
+                 for key in both}  # fmt: skip
+        return found | {key: np.array(value) for key, value in text.items()}
+    if file.suffix == ".mat":
+        content = loadmat(file)
+        flat = ("mode_eigenvalues", "mode_frequencies_hz", "mode_damping_ratios")
+        return content | {key: content[key].ravel() for key in flat}
+    with np.load(file, allow_pickle=False) as content:
+        return dict(content)
+
+
+@pytest.mark.parametrize("ending", ["json", "npz", "mat", "control"])
+def test_exports_hold_the_modes(linear: LinearModel, tmp_path: Path, ending: str) -> None:
+    """A v = lambda v for every mode, with v and lambda as another tool finds them."""
+    if ending == "control":
+        found = linear.to_control().darts_modes
+    else:
+        linear.save(tmp_path / f"m.{ending}")
+        found = loaded_modes(tmp_path / f"m.{ending}")
+    values, shapes = found["mode_eigenvalues"], found["mode_shapes"]
+    assert shapes.shape == (24, values.size)
+    assert found["mode_participation"].shape == (len(linear.body_names), values.size)
+    assert np.allclose(found["mode_participation"].sum(axis=0), 1.0)
+    assert np.allclose(found["mode_frequencies_hz"], np.abs(values) / (2.0 * np.pi))
+    assert np.allclose(found["mode_damping_ratios"], -values.real / np.abs(values))
+    zeros = 2 * 6 + 6  # the free base; four wheels and two drives, which are damped
+    assert (found["n_rigid"], found["n_zero"]) == (12, zeros)
+    assert 2 * np.sum(values.imag > 0.0) + np.sum(values.imag == 0.0) + zeros == 48
+    x = np.concatenate([shapes, shapes * values])  # at rest: speeds are the rates of coordinates
+    assert np.max(np.abs(linear.A @ x - x * values)) < 1e-8 * np.max(np.abs(values)) ** 2
+    assert np.allclose(found["mode_output_shapes"], linear.C @ x, atol=1e-9 * np.max(np.abs(x)))
+
+
+def test_names_in_control_are_distinct_and_lead_back(linear: LinearModel) -> None:
+    """`a_b.c` and `a.b_c` are two names; with underscores for dots they were one."""
+    twins = replace(linear, input_names=("a_b.c", "a.b_c", "a.b.c", "a_b_c"))
+    system = twins.to_control()
+    assert len(set(system.input_labels)) == 4
+    assert tuple(map(name_of_control, system.input_labels)) == twins.input_names
+    assert tuple(map(name_of_control, system.state_labels)) == linear.state_names
+    name = control_name("bus.gyro.wx")
+    part = system[name, control_name("a.b_c")]
+    assert np.array_equal(part.D, linear.D[[linear.output_names.index("bus.gyro.wx")], 1:2])
 
 
 def test_unknown_endings_are_refused(linear: LinearModel, tmp_path: Path) -> None:
@@ -132,8 +191,8 @@ def test_python_control_agrees_with_the_plant(satellite: Spacecraft) -> None:
     )
     system = model.to_control()
     assert isinstance(system, control.StateSpace)
-    assert system.input_labels == ["drive_left_angle_rate"]
-    assert system.output_labels[:2] == ["drive_left_angle", "base_rot_y"]
+    assert system.input_labels == ["drive_left:angle_rate"]
+    assert system.output_labels[:2] == ["drive_left:angle", "base:rot_y"]
     t = np.linspace(0.0, n_steps * 1e-3, n_steps // 100 + 1)
     response = control.forced_response(system, t, np.full((1, t.size), torque)).outputs
     plant = darts_py.Plant(satellite, dt_ns=1_000_000)

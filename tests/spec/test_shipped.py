@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,9 @@ def test_find_model_suggests() -> None:
         find_model("nowhere/qqq.yaml")
     with pytest.raises(ArgumentError, match="a folder"):
         find_model(ROOT / "models")
+
+
+def test_readme_lists_every_shipped_model() -> None:
+    page = (ROOT / "models" / "README.md").read_text()
+    listed = re.findall(r"^\| `(\w+)\.yaml` \|", page, re.MULTILINE)
+    assert sorted(listed) == sorted(list_models())

@@ -17,6 +17,7 @@ from darts_py.urdf import Exported, Options, export_urdf, import_urdf
 from tests.reference.compare import assert_close
 from tests.reference.trees import Options as TreeOptions
 from tests.reference.trees import random_state, random_tree
+from tests.urdf import robots
 
 EXPORTABLE = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "planar", "free")
 
@@ -61,6 +62,22 @@ def test_random_trees_go_there_and_back(tmp_path: Path, seed: int) -> None:
     tree = random_tree(rng, 8, options)
     _, again = there_and_back(tmp_path, tree)
     assert_same_dynamics(tree, again, rng)
+
+
+def test_axes_of_massless_frames_go_there_and_back(tmp_path: Path) -> None:
+    """Links without mass are frames that people measure in: place and axes survive both ways."""
+    result = import_urdf(robots.write(tmp_path, robots.MASSLESS))
+    tree, _ = load_document(result.text.encode(), tmp_path / "model.yaml")
+    assert tree is not None
+    _, again = there_and_back(tmp_path, tree)
+    turned = 0
+    for before, after in zip(tree.bodies, again.bodies, strict=True):
+        frames = {node.name: node for node in after.nodes}
+        for node in before.nodes:
+            assert_close(frames[node.name].r, node.r, 1e-14)
+            assert_close(frames[node.name].R, node.R, 1e-14)
+            turned += not np.allclose(node.R, np.eye(3))
+    assert turned >= 2
 
 
 @pytest.mark.parametrize("name", ["arm_satellite", "double_pendulum"])

@@ -145,7 +145,9 @@ def test_chain_of_frames_is_placed_as_by_hand(tmp_path: Path) -> None:
     assert [body.name for body in tree.bodies] == ["base", "ring", "platform", "hand"]
     wrist = tree.joints[3]
     assert_close(wrist.R_pO, R @ R @ R, 1e-14)
-    assert tree.bodies[2].nodes[wrist.parent_node].name == "frame_of_frame"
+    node = tree.bodies[2].nodes[wrist.parent_node]
+    assert node.name == "frame_of_frame"
+    assert_close(node.R, R @ R, 1e-15)  # its axes are kept
 
 
 def test_massless_root_without_anything_on_it_is_the_ground(tmp_path: Path) -> None:

@@ -62,7 +62,8 @@ BROKEN = {
     ),
     "no links": (robot(), "<?xml", ["no links"]),
     "same link twice": (
-        robot(link("a"), link("c", INERTIAL), '<link name="a"/> <!-- again -->\n'),
+        robot(link("a"), link("c", INERTIAL), '<link name="a"/> <!-- again -->\n',
+              joint("j", "continuous", "a", "c", AXIS)),
         "<!-- again -->",
         ["a second link 'a' (first on line 3)"],
     ),
@@ -161,6 +162,56 @@ def test_all_faults_are_listed_at_once(tmp_path: Path) -> None:
     )
     told = "\n".join(str(fault) for fault in faults_of(tmp_path, text))
     for phrase in ("triangle", ">= 0", "unknown link 'bb'", "'c' a second time"):
+        assert phrase in told
+
+
+def test_a_fault_hides_no_other(tmp_path: Path) -> None:
+    """Faults of reading, of the tree and of masses in one file: each is told, at its line."""
+    text = robot(
+        '  <link name="a"/>\n',
+        link("b", inertial(1, 1, 2, 4)),
+        link("c", INERTIAL.replace('"2.5"', '"heavy"')),
+        '  <link name="a"> <!-- again -->\n  </link>\n',
+        joint("bent", "continuous", "a", "b", '<axis xyz="0 0 0"/>'),
+        joint("odd", "revolut", "a", "cc", AXIS),
+        joint("twice", "fixed", "c", "b", '<origin xyz="1 2"/>'),
+        joint("bent", "continuous", "b", "c", AXIS),
+        joint("loop", "continuous", "c", "d", AXIS),
+        joint("back", "continuous", "d", "d", AXIS),
+    )
+    faults = faults_of(tmp_path, text)
+    expected = {
+        "triangle": '<link name="b"',
+        "value='heavy'": '<link name="c"',
+        "a second link 'a'": "<!-- again -->",
+        "axis '0 0 0'": '<axis xyz="0 0 0"',
+        "type='revolut'": '<joint name="odd"',
+        "unknown link 'cc'": '<joint name="odd"',
+        "xyz='1 2'": '<origin xyz="1 2"',
+        "'b' a second time": '<joint name="twice"',
+        "a second joint 'bent'": None,
+        "unknown link 'd'": None,
+        "'d' a second time": '<joint name="back"',
+    }
+    for phrase, mark in expected.items():
+        found = [fault for fault in faults if phrase in str(fault)]
+        assert found, phrase
+        if mark is not None:
+            assert abs(found[0].line - line_of(text, mark)) <= 3, phrase
+    assert all(fault.line > 0 for fault in faults)
+
+
+def test_a_part_that_cannot_be_named_does_not_make_others_faulty(tmp_path: Path) -> None:
+    """A link without a name may be the one that a joint means: the joint is not blamed."""
+    text = robot(
+        "  <link/>\n",
+        link("a", inertial(1, 1, 2, 4)),
+        joint("j", "continuous", "a", "b", AXIS),
+        '  <joint name="k" type="fixed"/>\n',
+    )
+    told = "\n".join(str(fault) for fault in faults_of(tmp_path, text))
+    assert "unknown link" not in told
+    for phrase in ("the attribute 'name'", "triangle", '<parent link="...">', '<child link="...">'):
         assert phrase in told
 
 
