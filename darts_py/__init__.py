@@ -26,7 +26,13 @@ if TYPE_CHECKING:
         momentum,
         node_motion,
     )
-    from darts_py.hybrid import Hybrid, hinge_loads, hybrid_dynamics, load_about
+    from darts_py.hybrid import (
+        Hybrid,
+        closure_loads,
+        hinge_loads,
+        hybrid_dynamics,
+        load_about,
+    )
     from darts_py.linear import LinearModel, linearise
     from darts_py.loading import load_model
     from darts_py.loops import (
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
         close_loops,
         closure_error,
         closure_jacobian,
-        closure_loads,
         closure_rows,
     )
     from darts_py.motions import Motion

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from darts_py.arguments import vector
 from darts_py.errors import ArgumentError
 from darts_py.multibody import aba, crba, jacobian, motion, rnea
 from darts_py.multibody import energy as energies
@@ -58,27 +58,6 @@ class BodyMotion(NamedTuple):
 
     V: Array  # velocity [w; v] of the frame, its axes                  (n_bodies, 6)
     a: Array  # velocity-product acceleration a_i, its axes             (n_bodies, 6)
-
-
-def vector(what: str, value: ArrayLike, size: int, hint: str = "") -> Array:
-    """Return `value` as an array kernels can take: `size` finite numbers, writeable."""
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(what, got=type(value).__name__, expected=f"{size} numbers") from None
-    if array.dtype.kind not in "fiu" and array.size:
-        got = type(value).__name__ if array.ndim == 0 else f"an array of {array.dtype}"
-        raise ArgumentError(what, got=got, expected=f"{size} real numbers")
-    # a read-only array is another type to numba: it would compile every kernel anew
-    array = np.require(array, np.float64, ["C", "A", "W"])
-    if array.shape != (size,):
-        raise ArgumentError(
-            what, got=f"shape {array.shape}", expected=f"shape ({size},)", hint=hint
-        )
-    if not np.all(np.isfinite(array)):
-        worst = int(np.argmin(np.isfinite(array)))
-        raise ArgumentError(f"{what}[{worst}]", got=array[worst], expected="a finite number")
-    return array
 
 
 def checked_model(model: Spacecraft) -> Spacecraft:

@@ -7,15 +7,17 @@ every hinge transmit. Loads act on the outboard body: moment and force, rotation
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from darts_py import dynamics
+from darts_py.arguments import vector
 from darts_py.dynamics import Forces
 from darts_py.errors import ArgumentError
+from darts_py.loops import loads_of_multipliers
 from darts_py.multibody import aba, hybrid, loads
-from darts_py.multibody.model import Array, Model, Workspace
+from darts_py.multibody.model import FORCE, Array, Model, Workspace
 from darts_py.multibody.spacecraft import Spacecraft
 
 
@@ -25,6 +27,7 @@ class Hybrid(NamedTuple):
     udot: Array  # accelerations, the prescribed ones among them          (n_speeds,)
     tau: Array  # generalized forces, those that the prescribed need      (n_speeds,)
     hinge_loads: Array  # on each body through its inboard hinge          (n_bodies, 6)
+    closure_loads: dict[str, Array]  # on A of each closure, about A's origin, B axes  (6,)
 
 
 def hybrid_dynamics(
@@ -40,8 +43,10 @@ def hybrid_dynamics(
 ) -> Hybrid:
     """Return the motion where some accelerations are given, and what that takes.
 
-    M udot + C = tau holds for all of it: tau is the given one at free speeds and the required
-    one at prescribed speeds, on top of springs, dampers, friction and stops.
+    M udot + C = tau + J^T force holds for all of it: tau is the given one at free speeds and the
+    required one at prescribed speeds, on top of springs, dampers, friction and stops; J^T force are
+    the constraint forces of closed loops, where there are any. Accelerations prescribed so that
+    loops cannot follow are met, and the loops' rows missed by as little as possible.
 
     Args:
         model: what `load_model` returns.
@@ -62,7 +67,36 @@ def hybrid_dynamics(
     loads.sweep_loads(m, w)
     required = np.zeros(model.n_speeds)
     loads.required_forces(m, w, tau, required)
-    return Hybrid(w.udot.copy(), required, loads_of_workspace(model, w, at))
+    closures = loads_of_multipliers(model, w.loop.row[FORCE])
+    return Hybrid(w.udot.copy(), required, loads_of_workspace(model, w, at), closures)
+
+
+def closure_loads(
+    model: Spacecraft,
+    q: Array,
+    u: Array,
+    tau: Array | None = None,
+    *,
+    prescribed: Mapping[str, float] | None = None,
+    forces: Forces = None,
+    terms: str = "rl",
+) -> dict[str, Array]:
+    """Return, by closure, [moment; force] that B exerts on A: about A's origin, in B axes.
+
+    Where closures are redundant many loads give the same motion; these are the smallest.
+
+    Args:
+        model: what `load_model` returns.
+        q: coordinates (n_coords,).
+        u: speeds (n_speeds,).
+        tau: generalized forces (n_speeds,), zero if left out; ignored at prescribed speeds.
+        prescribed: {speed name: its acceleration}, none if left out.
+        forces: {"body.node": [moment; force]} in body axes about the node.
+        terms: velocity products, "rl" or "crl".
+    """
+    options: dict[str, Any] = {"forces": forces, "terms": terms}
+    given = {} if prescribed is None else prescribed
+    return hybrid_dynamics(model, q, u, tau, prescribed=given, **options).closure_loads
 
 
 def _with_given(model: Spacecraft, prescribed: Mapping[str, float]) -> Model:
@@ -71,7 +105,7 @@ def _with_given(model: Spacecraft, prescribed: Mapping[str, float]) -> Model:
         got, expected = type(prescribed).__name__, "{speed name: acceleration}"
         raise ArgumentError("prescribed", got=got, expected=expected)
     speeds = [model.find_speed(name) for name in prescribed]
-    values = dynamics.vector("prescribed", list(prescribed.values()), len(speeds))
+    values = vector("prescribed", list(prescribed.values()), len(speeds))
     for name, speed in zip(prescribed, speeds, strict=True):
         if model.is_locked(speed):
             hint = "a locked joint does not accelerate; unlock it first"
@@ -126,7 +160,7 @@ def load_about(model: Spacecraft, load: Array, node: str) -> Array:
         node: "body.node".
     """
     dynamics.checked_model(model)
-    load = dynamics.vector("load", load, 6, "[moment; force]")
+    load = vector("load", load, 6, "[moment; force]")
     row = model.arrays.node[model.kernel_node[model.find_node(node)]]
     body = model.arrays.body[row["body"]]
     r = body["r_FC"] + body["R_FC"].reshape(3, 3) @ row["r"]

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from darts_py import dynamics
-from darts_py.dynamics import Forces
 from darts_py.errors import ArgumentError
 from darts_py.multibody import closures
 from darts_py.multibody.charts import move
 from darts_py.multibody.integrate import Rules, make_rules
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.loop_projection import project_position, project_velocity
-from darts_py.multibody.model import FORCE, GAP, RATE, Array
+from darts_py.multibody.model import GAP, RATE, Array
 from darts_py.multibody.prescribed import no_motions
 from darts_py.multibody.redundancy import STRICT
 from darts_py.multibody.spacecraft import Spacecraft
@@ -73,31 +72,6 @@ def closure_error(model: Spacecraft, q: Array, u: Array) -> ClosureError:
     q, u = dynamics.checked_state(model, q, u)
     loop_errors(model.arrays, model.workspace, q, u)
     return ClosureError(*model.workspace.loop.row[[GAP, RATE]].copy())
-
-
-def closure_loads(
-    model: Spacecraft,
-    q: Array,
-    u: Array,
-    tau: Array | None = None,
-    *,
-    forces: Forces = None,
-    terms: str = "rl",
-) -> dict[str, Array]:
-    """Return, by closure, [moment; force] that B exerts on A: about A's origin, in B axes.
-
-    Where closures are redundant many loads give the same motion; these are the smallest.
-
-    Args:
-        model: what `load_model` returns.
-        q: coordinates (n_coords,).
-        u: speeds (n_speeds,).
-        tau: generalized forces (n_speeds,), zero if left out.
-        forces: {"body.node": [moment; force]} in body axes about the node.
-        terms: velocity products, "rl" or "crl".
-    """
-    dynamics.forward_dynamics(model, q, u, tau, forces=forces, terms=terms)
-    return loads_of_multipliers(model, model.workspace.loop.row[FORCE])
 
 
 def loads_of_multipliers(model: Spacecraft, force: Array) -> dict[str, Array]:

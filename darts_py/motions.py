@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from darts_py.dynamics import vector
+from darts_py.arguments import vector
 from darts_py.errors import ArgumentError
 from darts_py.multibody.model import Array, records
 from darts_py.multibody.prescribed import DEGREE, PIECE, evaluate_motion
@@ -58,7 +58,7 @@ class Motion:
         from scipy.interpolate import PPoly, make_interp_spline
 
         _check_of(of)
-        times = vector("times_s", times_s, np.size(times_s))
+        times = vector("times_s", times_s, _length(times_s))
         if times.size < 2 or np.any(np.diff(times) <= 0.0):
             raise ArgumentError("times_s", got=times.tolist(), expected="two or more, increasing")
         values = vector("values", values, times.size, "one for each time")
@@ -94,7 +94,12 @@ class Motion:
         span = vector("start_s, end_s", [start_s, end_s], 2)
         if not span[0] < span[1]:
             raise ArgumentError("end_s", got=end_s, expected=f"a time after {start_s} s")
-        return cls(_pieces(_integrated(_fit(function, span, of, tolerance), of)), of)
+        if not callable(function):
+            raise ArgumentError("function", got=type(function).__name__, expected="a function")
+        limit = float(vector("tolerance", [tolerance], 1)[0])
+        if not limit > 0.0:
+            raise ArgumentError("tolerance", got=tolerance, expected="a number > 0")
+        return cls(_pieces(_integrated(_fit(function, span, of, limit), of)), of)
 
     def started(self, time_s: float, position: float, speed: float) -> Motion:
         """Return the motion with its open constants chosen to go on from this state."""
@@ -111,7 +116,11 @@ class Motion:
 
     def __call__(self, time_s: float) -> tuple[float, float, float]:
         """Return position, speed and acceleration at a time."""
-        return evaluate_motion(self.pieces, float(time_s))
+        return evaluate_motion(self.pieces, float(vector("time_s", [time_s], 1)[0]))
+
+
+def _length(values: Any) -> int:
+    return len(values) if hasattr(values, "__len__") else 1
 
 
 def _check_of(of: str) -> None:

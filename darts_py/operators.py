@@ -87,7 +87,7 @@ class MassOperator:
         Args:
             nodes: names "body.node".
         """
-        if isinstance(nodes, str):
+        if isinstance(nodes, str) or not all(isinstance(name, str) for name in _listed(nodes)):
             raise ArgumentError("nodes", got=repr(nodes), expected="a list of node names")
         J = np.zeros((6 * len(nodes), self.n_speeds))
         for k, name in enumerate(nodes):
@@ -103,7 +103,10 @@ class MassOperator:
 
     def _columns(self, x: Array, product: Callable[[Array], object]) -> Array:
         """Apply an operator that works in place to a copy of each column."""
-        x = np.asarray(x)
+        try:
+            x = np.asarray(x)
+        except (TypeError, ValueError):  # ragged
+            x = np.empty(0)
         if x.ndim not in (1, 2) or x.shape[:1] != (self.n_speeds,) or x.dtype.kind not in "fiu":
             expected = f"numbers of shape ({self.n_speeds},) or ({self.n_speeds}, k)"
             raise ArgumentError("x", got=f"{x.dtype} of shape {x.shape}", expected=expected)
@@ -114,3 +117,7 @@ class MassOperator:
             operators.clear_locked(self._m, row)
             product(row)
         return rows[0] if x.ndim == 1 else np.ascontiguousarray(rows.T)
+
+
+def _listed(nodes: object) -> Sequence[object]:
+    return nodes if isinstance(nodes, Sequence) else (None,)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from darts_py.dynamics import SPEED_HINT, vector
+from darts_py.arguments import count, require, shaped, vector
+from darts_py.dynamics import SPEED_HINT
 from darts_py.errors import ArgumentError
 from darts_py.hybrid import loads_of_workspace
-from darts_py.loops import close_loops, closure_jacobian, loads_of_multipliers
+from darts_py.impulses import speeds_after_impulse
+from darts_py.loops import close_loops, loads_of_multipliers
 from darts_py.motions import Motion
 from darts_py.multibody import hybrid, integrate, integrate_stiff, loads, prescribed
 from darts_py.multibody.aba import forward_dynamics
-from darts_py.multibody.crba import composite_mass_matrix
 from darts_py.multibody.forms import cheaper_form, fastest_form
 from darts_py.multibody.loop_motion import loop_errors
 from darts_py.multibody.loop_projection import ROUNDING
@@ -42,7 +42,6 @@ STABILISATIONS = ("project", "baumgarte")
 BAUMGARTE_STEPS = 10.0  # steps in which an error of closed loops decays by e
 LOOP_TOLERANCE = {"project": 1e-9, "baumgarte": 1e-3}  # m or rad, at the end of a step
 OPEN = 1e-6  # m or rad: a gap or its change in one step that a step may begin with
-UNREACHED = 1e-9  # of the largest speed: what impulses leave of a contradiction
 MISMATCH = 1e-9  # m, rad or 1: how far a coordinate may be from a motion prescribed to it
 EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
 INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
@@ -107,14 +106,14 @@ class Plant:
             q: coordinates (n_coords,) to start from; neutral if left out.
             u: speeds (n_speeds,) to start with; zero if left out.
         """
-        _require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
-        _require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
-        _require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
+        require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
+        require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
+        require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
         known = " | ".join(STABILISATIONS)
-        _require(closures in STABILISATIONS, "closures", repr(closures), known)
+        require(closures in STABILISATIONS, "closures", repr(closures), known)
         hint = "nanoseconds: 1 ms is 1_000_000"
         self._dt_ns, self._integrator, self._terms = (
-            _count("dt_ns", dt_ns, 1, hint),
+            count("dt_ns", dt_ns, 1, hint),
             integrator,
             terms,
         )
@@ -130,8 +129,8 @@ class Plant:
         self._motions: dict[int, Motion] = {}
         table, tolerance = prescribed.no_motions(), LOOP_TOLERANCE[closures]
         if loop_tolerance is not None:
-            tolerance = float(_shaped("loop_tolerance", np.asarray(loop_tolerance), ()))
-            _require(tolerance > 0.0, "loop_tolerance", tolerance, "a gap > 0 (m or rad)")
+            tolerance = float(shaped("loop_tolerance", np.asarray(loop_tolerance), ()))
+            require(tolerance > 0.0, "loop_tolerance", tolerance, "a gap > 0 (m or rad)")
         project = closures == "project"
         self._rules = integrate.make_rules(m, table, project=project, tolerance=tolerance)
         self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
@@ -186,7 +185,7 @@ class Plant:
 
     @node_force.setter
     def node_force(self, value: Array) -> None:
-        self._node_force[:] = _shaped("node_force", value, self._node_force.shape)
+        self._node_force[:] = shaped("node_force", value, self._node_force.shape)
 
     # -- the step -------------------------------------------------------------------------
 
@@ -198,7 +197,7 @@ class Plant:
         motion beyond their reach, a step too long), or that the state was set so that they are:
         see `close_loops`.
         """
-        n_steps = _count("n_steps", n_steps, 0)
+        n_steps = count("n_steps", n_steps, 0)
         for first, last in self._locked:
             self._u[first:last] = 0.0
         if self._loops_are_open():
@@ -252,7 +251,7 @@ class Plant:
             name: a coordinate ("drive.angle", "panel.mode_1") or a speed ("base.wx").
             motion: see `Motion`.
         """
-        _require(isinstance(motion, Motion), "motion", type(motion).__name__, "a Motion")
+        require(isinstance(motion, Motion), "motion", type(motion).__name__, "a Motion")
         speed, coord = self._movable(name)
         t = self.tick * self.dt_s
         motion = motion.started(t, 0.0 if coord < 0 else self._q[coord], self._u[speed])
@@ -273,8 +272,7 @@ class Plant:
     def release(self, name: str) -> None:
         """Let a prescribed joint or mode move freely again."""
         speed, _ = self._movable(name)
-        known = ", ".join(self.model.speed_names[k] for k in self._motions) or "none"
-        _require(speed in self._motions, "name", repr(name), f"a prescribed motion: {known}")
+        require(speed in self._motions, "name", repr(name), self._known_motions())
         del self._motions[speed]
         self._apply_motions()
 
@@ -295,13 +293,19 @@ class Plant:
 
     def required_force(self, name: str) -> float:
         """Return the generalized force that a prescribed motion needs now."""
-        return float(self.loads().tau[self._movable(name)[0]])
+        speed, _ = self._movable(name)
+        require(speed in self._motions, "name", repr(name), self._known_motions())
+        return float(self.loads().tau[speed])
+
+    def _known_motions(self) -> str:
+        known = ", ".join(self.model.speed_names[k] for k in self._motions) or "none"
+        return f"a prescribed motion: {known}"
 
     def _movable(self, name: str) -> tuple[int, int]:
         """Return the speed meant by a coordinate's or speed's name, and its coordinate or -1."""
         speed, coord = self.model.find_movable(name)
         held = self.model.is_locked(speed)
-        _require(not held, "name", repr(name), "a joint that is not locked", "unlock it first")
+        require(not held, "name", repr(name), "a joint that is not locked", "unlock it first")
         return speed, coord
 
     def _apply_motions(self) -> None:
@@ -333,7 +337,7 @@ class Plant:
         first = int(row["u_start"] + row["n_modes"])
         speeds = np.arange(first, first + int(row["n_hinge"]))
         moved = [self.model.speed_names[k] for k in speeds if k in self._motions]
-        _require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
+        require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
         row["locked"], row["form"] = 1, FORM_GENERAL
         self._locked = self._locked_speeds()
         try:
@@ -352,37 +356,14 @@ class Plant:
         self._refresh_split()
 
     def _jump(self) -> None:
-        """Bring speeds of locked joints and prescribed motions to what they are to be by impulses.
-
-        Closed loops stay closed: u += M^-1 G^T (G M^-1 G^T)^+ (g - G u), G picking all these rows.
-
-        Raises:
-            ArgumentError: the loops do not let all of them have their speeds; nothing is changed.
-        """
-        m, w, n = self.model.arrays, self.model.workspace, self._u.size
+        """Bring locked joints and prescribed motions to their speeds by impulses."""
         wanted = {int(k): 0.0 for first, last in self._locked for k in range(first, last)}
         wanted |= {k: motion(self.tick * self.dt_s)[1] for k, motion in self._motions.items()}
-        held = sorted(wanted)
-        G = np.vstack([np.eye(n)[held], closure_jacobian(self.model, self._q)])
-        g = np.concatenate([[wanted[k] for k in held], np.zeros(len(G) - len(held))])
-        composite_mass_matrix(m, w, self._q, self._u)
-        columns = np.linalg.solve(w.M, G.T)
-        impulse = np.linalg.lstsq(G @ columns, g - G @ self._u, rcond=1e-12)[0]
-        u = self._u + columns @ impulse
-        left = np.abs(G @ u - g).max(initial=0.0)
-        if left > UNREACHED * max(1.0, np.abs(G).max(initial=0.0)) * np.abs([*self._u, *g]).max():
-            names = ", ".join(self.model.speed_names[k] for k in held)
-            raise ArgumentError(
-                "prescribed motions and locks", got=f"{names}, {left:.3g} rad/s or m/s apart",
-                expected="speeds that closed loops can have together",
-                hint="prescribe fewer joints of a loop, or speeds that go together",
-            )  # fmt: skip
-        self._u[:] = u
-        self._u[held] = [wanted[k] for k in held]
+        self._u[:] = speeds_after_impulse(self.model, self._q, self._u, wanted)
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints if joint.n_speeds]
-        _require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
+        require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
         i = [joint.name for joint in self.model.tree.joints].index(name)
         return i, self.model.arrays.body[self.model.kernel_body[i]]
 
@@ -411,16 +392,16 @@ class Plant:
             center_of_mass_m: node to its mass centre, body axes (3,).
             inertia_kg_m2: about that mass centre, body axes (3, 3).
         """
-        mass = float(_shaped("mass_kg", np.asarray(mass_kg), ()))
-        _require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
+        mass = float(shaped("mass_kg", np.asarray(mass_kg), ()))
+        require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
         row = self.model.arrays.node[self.model.kernel_node[self.model.find_node(node)]]
         before, b = row.copy(), int(row["body"])
         R = self.model.arrays.body[b]["R_FC"].reshape(3, 3).T
         row["m"] = mass
         if center_of_mass_m is not None:
-            row["p"] = R @ _shaped("center_of_mass_m", center_of_mass_m, (3,))
+            row["p"] = R @ shaped("center_of_mass_m", center_of_mass_m, (3,))
         if inertia_kg_m2 is not None:
-            J = R @ _checked_inertia(_shaped("inertia_kg_m2", inertia_kg_m2, (3, 3))) @ R.T
+            J = R @ _checked_inertia(shaped("inertia_kg_m2", inertia_kg_m2, (3, 3))) @ R.T
             row["Jc"] = J[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         self._refresh_masses(b)
         if not self._can_accelerate():
@@ -470,37 +451,11 @@ class Plant:
                 )
 
 
-def _require(holds: Any, what: str, got: object, expected: str, hint: str = "") -> None:
-    if not holds:
-        raise ArgumentError(what, got=got, expected=expected, hint=hint)
-
-
-def _count(what: str, value: Any, least: int, hint: str = "") -> int:
-    """Return a whole number, of whatever integer type, that is at least `least`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    ok = number >= least and not isinstance(value, bool)
-    _require(ok, what, repr(value), f"an int >= {least}", hint)
-    return number
-
-
-def _shaped(what: str, value: Array, shape: tuple[int, ...]) -> Array:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        array = np.empty(0)
-    ok = array.shape == shape and array.dtype.kind in "fiu" and bool(np.all(np.isfinite(array)))
-    _require(ok, what, f"{array.dtype} of shape {array.shape}", f"finite numbers of shape {shape}")
-    return array.astype(float)
-
-
 def _checked_inertia(J: Array) -> Array:
     """Return J if some distribution of mass has it: symmetric, positive, triangle inequality."""
     slack = INERTIA_TOLERANCE * float(np.abs(J).max(initial=0.0))
     a, b, c = np.linalg.eigvalsh(0.5 * (J + J.T))
     real = np.abs(J - J.T).max() <= slack and a >= -slack and a + b >= c - slack
     expected = "symmetric, positive, principal moments that obey the triangle inequality"
-    _require(real, "inertia_kg_m2", J.tolist(), expected)
+    require(real, "inertia_kg_m2", J.tolist(), expected)
     return J

@@ -12,13 +12,16 @@ from darts_py.bench import cases, flexible_cases
 from darts_py.bench.cases import State
 from darts_py.bench.engine import CONSERVING, repeat_articulated, repeat_loads, repeat_solve_mass
 from darts_py.bench.measure import best_ns, median
+from darts_py.dynamics import node_motion
 from darts_py.multibody import operators
 from darts_py.multibody.hybrid import mark_given
 from darts_py.multibody.model import Array, Model, make_workspace
 from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import GROUND, Closure, Tree
+from darts_py.plant import Plant
 
 CLOSURES = {"ball": (3, 4, 5), "revolute": (0, 1, 3, 4, 5), "weld": (0, 1, 2, 3, 4, 5)}
+STEP_NS = 100  # ns
 GIVEN = 0.1  # rad/s^2 or m/s^2, for every prescribed joint
 
 
@@ -29,12 +32,14 @@ class Constrained:
     case: str
     n_dofs: int
     plain_ns: float
-    hybrid: float  # every joint prescribed
-    hybrid_third: float  # every third speed of joints prescribed
-    loads: float  # with the loads of all hinges
+    hybrid: float  # every joint prescribed: required forces and the loads of all hinges
+    hybrid_third: float  # the same, every third speed of joints prescribed
+    loads: float  # nothing prescribed, the loads of all hinges
     ball: float  # the last body tied to the ground
     revolute: float
     weld: float
+    redundant: float  # the ball written twice
+    step: float  # a Runge-Kutta step with the ball, projected, over a step without
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,18 @@ class ConstrainedRace:
         joints = _joint_speeds(m)
         self.variants: dict[str, Callable[[float], float]] = {
             "plain": self._timer(m),
-            "hybrid": self._timer(_prescribed(m, joints)),
-            "hybrid_third": self._timer(_prescribed(m, joints[::3])),
+            "hybrid": self._loads_timer(_prescribed(m, joints)),
+            "hybrid_third": self._loads_timer(_prescribed(m, joints[::3])),
             "loads": self._loads_timer(m),
         }
+        place = _place_of_last_node(tree, state)
         for kind, rows in CLOSURES.items():
-            self.variants[kind] = self._timer(Spacecraft(_tied(tree, kind, rows)).arrays)
+            self.variants[kind] = self._timer(Spacecraft(_tied(tree, place, rows)).arrays)
+        ball = _tied(tree, place, CLOSURES["ball"])
+        twice = replace(ball, closures=(*ball.closures, replace(ball.closures[0], name="again")))
+        self.variants["redundant"] = self._timer(Spacecraft(twice).arrays)
+        self.variants["plain_step"] = _step_timer(tree, state)
+        self.variants["step"] = _step_timer(ball, state)
         self.samples: dict[str, list[float]] = {name: [] for name in self.variants}
         for variant in self.variants.values():
             variant(0.0)  # compiles
@@ -89,9 +100,9 @@ class ConstrainedRace:
         """Sum the rounds up."""
         plain = self.samples["plain"]
         ratios = {
-            name: median([a / b for a, b in zip(values, plain, strict=True)])
+            name: _ratio(values, self.samples["plain_step"] if name == "step" else plain)
             for name, values in self.samples.items()
-            if name != "plain"
+            if name not in ("plain", "plain_step")
         }
         return Constrained(self.name, self.n_dofs, median(plain), **ratios)
 
@@ -152,9 +163,28 @@ def _prescribed(m: Model, speeds: Array) -> Model:
     return given
 
 
-def _tied(tree: Tree, kind: str, rows: tuple[int, ...]) -> Tree:
-    """Tie the outermost node of the last body to the ground; the loop need not be closed."""
-    last = len(tree.bodies) - 1
-    node = len(tree.bodies[last].nodes) - 1
-    closure = Closure("tie", kind, np.eye(6)[:, rows], last, GROUND, node_a=node)
+def _place_of_last_node(tree: Tree, state: State) -> tuple[Array, Array]:
+    """Return where the outermost node of the last body is in the world, undeformed: R, r."""
+    body = tree.bodies[-1]
+    name = f"{body.name}.{body.nodes[-1].name}"
+    motion = node_motion(Spacecraft(tree), state.q, state.u, node=name)
+    return motion.R, motion.r_N
+
+
+def _tied(tree: Tree, place: tuple[Array, Array], rows: tuple[int, ...]) -> Tree:
+    """Tie that node to the ground where it is."""
+    last, node = len(tree.bodies) - 1, len(tree.bodies[-1].nodes) - 1
+    S, (R, r) = np.eye(6)[:, rows], place
+    closure = Closure("tie", "map", S, last, GROUND, node_a=node, R_b=R, o_b=r)
     return replace(tree, closures=(closure,))
+
+
+def _step_timer(tree: Tree, state: State) -> Callable[[float], float]:
+    """Time steps so short that the state hardly changes."""
+    plant = Plant(Spacecraft(tree), dt_ns=STEP_NS, q=state.q, u=state.u)
+    plant.tau = state.tau
+    return lambda seconds: best_ns(plant.advance, seconds)
+
+
+def _ratio(values: list[float], units: list[float]) -> float:
+    return median([a / b for a, b in zip(values, units, strict=True)])
