@@ -25,6 +25,7 @@ class Elimination:
 
     pivots: Array  # (n,)
     rounding: float  # the most by which elimination moves an eigenvalue of the scaled matrix
+    finest: float  # the most by which it moves a diagonal entry: no pivot means less
     solve: Callable[[Array], Array]  # A x = b, of the matrix as given (shift left out of account)
 
     @property
@@ -34,8 +35,8 @@ class Elimination:
 
     @property
     def is_singular(self) -> bool:
-        """Whether some motion meets no more than what rounding makes."""
-        return bool(self.pivots.min(initial=1.0) <= self.rounding)
+        """Whether a pivot is nothing but rounding."""
+        return bool(self.pivots.min(initial=1.0) <= self.finest)
 
 
 def unit_diagonal(A: Sparse) -> tuple[Sparse, Array]:
@@ -70,8 +71,9 @@ def eliminate(A: Sparse, shift: float = 0.0) -> Elimination | None:
         s = scale if b.ndim == 1 else scale[:, None]
         return s * factors.solve(np.ascontiguousarray(s * b))
 
-    rounding = EPS * float((rows.max() + 1) * (rows + columns).max())
-    return Elimination(factors.U.diagonal(), rounding, solve)
+    finest = EPS * float(rows.max() + 1)
+    rounding = finest * float((rows + columns).max())
+    return Elimination(factors.U.diagonal(), rounding, finest, solve)
 
 
 def count_negative(A: Sparse, uncertainty: float = 0.0) -> int:

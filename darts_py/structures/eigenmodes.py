@@ -191,7 +191,7 @@ def _lanczos(A: Sparse, M: Sparse, count: int) -> tuple[Array, Array]:
 
 def negative() -> Exception:
     """Return the refusal of a stiffness that pushes."""
-    hint = "a preloaded structure beyond buckling, or a damaged matrix"
+    hint = "beyond buckling, or damaged; in entries of few digits, also a part that hangs loose"
     expected = "a positive semidefinite matrix"
     return refuse("stiffness", "a motion of negative stiffness", expected, hint)
 
