@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from darts_py import dynamics
-from darts_py.dynamics import SPEED_HINT, Forces, vector
+from darts_py.arguments import vector
+from darts_py.dynamics import SPEED_HINT, Forces
 from darts_py.errors import ArgumentError
 from darts_py.hybrid import hybrid_dynamics
 from darts_py.linear.freedoms import require_closed_loops, without_redundant_rows
