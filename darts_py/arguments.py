@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from darts_py.errors import ArgumentError
 
 Array = np.ndarray
+MOST = 2**53  # counts beyond it are no longer exact as floating-point numbers
 
 
 def vector(what: str, value: ArrayLike, size: int, hint: str = "") -> Array:
@@ -40,18 +42,24 @@ def require(holds: Any, what: str, got: object, expected: str, hint: str = "") -
         raise ArgumentError(what, got=got, expected=expected, hint=hint)
 
 
+def one_of(what: str, value: object, words: Sequence[str]) -> None:
+    """Raise ArgumentError unless the value is one of some words."""
+    known = isinstance(value, str) and value in words
+    require(known, what, repr(value), " | ".join(words))
+
+
 def count(what: str, value: Any, least: int, hint: str = "") -> int:
     """Return a whole number, of whatever integer type, that is at least `least`."""
     try:
         number = operator.index(value)
     except TypeError:
         number = least - 1
-    ok = number >= least and not isinstance(value, bool)
+    ok = least <= number <= MOST and not isinstance(value, bool)
     require(ok, what, repr(value), f"an int >= {least}", hint)
     return number
 
 
-def shaped(what: str, value: Array, shape: tuple[int, ...]) -> Array:
+def shaped(what: str, value: object, shape: tuple[int, ...]) -> Array:
     """Return `value` as finite numbers of this shape, a copy."""
     try:
         array = np.asarray(value)

@@ -169,7 +169,7 @@ def load_about(model: Spacecraft, load: Array, node: str) -> Array:
 
 def _check_place(model: Spacecraft, at: str) -> None:
     dynamics.checked_model(model)
-    if at not in ("body", "hinge"):
+    if not isinstance(at, str) or at not in ("body", "hinge"):
         hint = "load_about() moves a load to any node"
         raise ArgumentError("at", got=repr(at), expected="'body' or 'hinge'", hint=hint)
 

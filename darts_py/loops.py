@@ -17,13 +17,14 @@ from darts_py.multibody import closures
 from darts_py.multibody.charts import move
 from darts_py.multibody.integrate import Rules, make_rules
 from darts_py.multibody.loop_motion import loop_errors
-from darts_py.multibody.loop_projection import project_position, project_velocity
+from darts_py.multibody.loop_projection import judge_loops, project_position, project_velocity
 from darts_py.multibody.model import GAP, RATE, Array
 from darts_py.multibody.prescribed import no_motions
 from darts_py.multibody.redundancy import STRICT
 from darts_py.multibody.spacecraft import Spacecraft
 
-CLOSED = 1e-12  # a gap (m or rad) below which loops count as closed
+CLOSED = 1e-12  # rad, or parts of the longest link: a gap to stop at
+GOOD_ENOUGH = 1e3  # times that, if it gets no smaller
 MAX_STEPS = 500  # LONGEST_STEP each: loops open by 100 m close, in some ms
 LONGEST_STEP = 0.3  # rad or m
 # How to try: started aside by (rad or m), out of a dead centre; strict about the rank or not.
@@ -103,23 +104,22 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
     for nudge, strict in ATTEMPTS:
         moved = _nudged(model, q, nudge)
         gap = _newton(model, rules, moved, strict=strict)
-        if gap <= 1e3 * CLOSED:
+        if gap <= GOOD_ENOUGH:
             project_velocity(rules.still, model.workspace, rules.rest, moved, u)
             return moved, u
     raise ArgumentError(
-        "q", got=f"loops that stay open by {gap:.3g} m or rad",
+        "q", got=f"loops that stay open by {gap * CLOSED:.3g} of their size, or rad",
         expected="coordinates near a closed configuration",
         hint="start nearer (Plant takes q=...), and see that no joint is locked",
     )  # fmt: skip
 
 
 def _newton(model: Spacecraft, rules: Rules, q: Array, *, strict: bool) -> float:
-    """Move q towards closed loops; return the greatest gap left."""
+    """Move q towards closed loops; return the greatest gap left, in units of CLOSED."""
     w, gap = model.workspace, np.inf
     for _ in range(MAX_STEPS):
-        loop_errors(model.arrays, w, q, rules.rest.u)
-        gap = float(np.abs(w.loop.row[GAP]).max())
-        if gap <= CLOSED or not np.all(np.isfinite(q)):
+        gap, _ = judge_loops(model.arrays, w, q, rules.rest.u, CLOSED)
+        if gap <= 1.0 or not np.all(np.isfinite(q)):
             break
         w.loop.order[-1] = STRICT if strict else 0
         project_position(rules.still, w, rules.rest, q, LONGEST_STEP)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from darts_py.arguments import vector
+from darts_py.arguments import one_of, vector
 from darts_py.errors import ArgumentError
 from darts_py.multibody.model import Array, records
 from darts_py.multibody.prescribed import DEGREE, PIECE, evaluate_motion
@@ -124,8 +124,7 @@ def _length(values: Any) -> int:
 
 
 def _check_of(of: str) -> None:
-    if of not in OF:
-        raise ArgumentError("of", got=repr(of), expected=" | ".join(OF))
+    one_of("of", of, OF)
 
 
 def _integrated(curve: Any, of: str) -> Any:
@@ -185,6 +184,7 @@ def _fit(function: Callable[[float], float], span: Array, of: str, tolerance: fl
 
 def _value(function: Callable[[float], float], t: float) -> float:
     value = function(float(t))
-    if not isinstance(value, int | float | np.floating | np.integer) or not np.isfinite(value):
+    number = isinstance(value, int | float | np.floating | np.integer)
+    if not number or isinstance(value, bool) or not abs(value) < np.inf:
         raise ArgumentError(f"function({t:g})", got=repr(value), expected="a finite number")
     return float(value)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from darts_py.arguments import count, require, shaped, vector
+from darts_py.arguments import count, one_of, require, shaped, vector
 from darts_py.dynamics import SPEED_HINT
 from darts_py.errors import ArgumentError
 from darts_py.hybrid import loads_of_workspace
@@ -19,18 +19,15 @@ from darts_py.motions import Motion
 from darts_py.multibody import hybrid, integrate, integrate_stiff, loads, prescribed
 from darts_py.multibody.aba import forward_dynamics
 from darts_py.multibody.forms import cheaper_form, fastest_form
-from darts_py.multibody.loop_motion import loop_errors
-from darts_py.multibody.loop_projection import ROUNDING
+from darts_py.multibody.loop_projection import judge_loops
 from darts_py.multibody.mass_properties import refresh_mass_properties
 from darts_py.multibody.model import (
     DIRECT,
     FORCE,
     FORM_GENERAL,
-    GAP,
     GOOD,
     LOOP_OPEN,
     NON_FINITE,
-    RATE,
     Array,
     make_workspace,
 )
@@ -40,8 +37,9 @@ INTEGRATORS = ("rk4", "rk4-lie", "semi-implicit-euler", "implicit-modes")
 TERMS = ("rl", "crl")
 STABILISATIONS = ("project", "baumgarte")
 BAUMGARTE_STEPS = 10.0  # steps in which an error of closed loops decays by e
-LOOP_TOLERANCE = {"project": 1e-9, "baumgarte": 1e-3}  # m or rad, at the end of a step
-OPEN = 1e-6  # m or rad: a gap or its change in one step that a step may begin with
+# gaps in radians or parts of the longest link of a loop: at the end of a step, and before the first
+LOOP_TOLERANCE = {"project": 1e-9, "baumgarte": 1e-2}
+OPEN = 1e-6
 MISMATCH = 1e-9  # m, rad or 1: how far a coordinate may be from a motion prescribed to it
 EXPLICIT_LIMIT = {"rk4": 2.82, "rk4-lie": 2.82, "semi-implicit-euler": 2.0}  # omega dt
 INERTIA_TOLERANCE = 1e-6  # relative, as for model files: moments are typed to six digits
@@ -101,16 +99,16 @@ class Plant:
             terms: rl (strict ruthless linearisation) | crl (its energy-conserving variant).
             closures: how closed loops stay closed: project (position and speed are corrected
                 after each step) | baumgarte (errors decay within some steps; cheaper).
-            loop_tolerance: greatest gap (m or rad) that a step may leave; by default 1e-9 with
-                project, 1e-3 with baumgarte. A step that leaves more is not taken (LOOP_OPEN).
+            loop_tolerance: greatest gap that a step may leave, in radians or in parts of the
+                longest link of its loop; by default 1e-9 with project, 1e-2 with baumgarte. A
+                step that leaves more is not taken (LOOP_OPEN).
             q: coordinates (n_coords,) to start from; neutral if left out.
             u: speeds (n_speeds,) to start with; zero if left out.
         """
         require(isinstance(model, Spacecraft), "model", type(model).__name__, "a loaded model")
-        require(integrator in INTEGRATORS, "integrator", repr(integrator), " | ".join(INTEGRATORS))
-        require(terms in TERMS, "terms", repr(terms), " | ".join(TERMS))
-        known = " | ".join(STABILISATIONS)
-        require(closures in STABILISATIONS, "closures", repr(closures), known)
+        one_of("integrator", integrator, INTEGRATORS)
+        one_of("terms", terms, TERMS)
+        one_of("closures", closures, STABILISATIONS)
         hint = "nanoseconds: 1 ms is 1_000_000"
         self._dt_ns, self._integrator, self._terms = (
             count("dt_ns", dt_ns, 1, hint),
@@ -129,8 +127,8 @@ class Plant:
         self._motions: dict[int, Motion] = {}
         table, tolerance = prescribed.no_motions(), LOOP_TOLERANCE[closures]
         if loop_tolerance is not None:
-            tolerance = float(shaped("loop_tolerance", np.asarray(loop_tolerance), ()))
-            require(tolerance > 0.0, "loop_tolerance", tolerance, "a gap > 0 (m or rad)")
+            tolerance = float(shaped("loop_tolerance", loop_tolerance, ()))
+            require(tolerance > 0.0, "loop_tolerance", tolerance, "a number > 0")
         project = closures == "project"
         self._rules = integrate.make_rules(m, table, project=project, tolerance=tolerance)
         self._tau, self._node_force = np.zeros(model.n_speeds), np.zeros((m.node.shape[0], 6))
@@ -233,11 +231,9 @@ class Plant:
         m, w = self.model.arrays, self._workspace
         if m.closure.shape[0] == 0:
             return False
-        loop_errors(m, w, self._q, self._u)
-        gap, drift = np.abs(w.loop.row[[GAP, RATE]]).max(axis=1)
         limit = max(OPEN, self._rules.tolerance)
-        far = ROUNDING * np.abs(w.loop.frame["r_a"]).sum(axis=1).max()
-        return not (gap <= limit + far and drift * self.dt_s <= limit)
+        gap, opening = judge_loops(m, w, self._q, self._u, limit)
+        return not (gap <= 1.0 and opening <= self._rules.opening)
 
     # -- prescribed motion and loads ------------------------------------------------------
 
@@ -261,11 +257,12 @@ class Plant:
                 f"motion of {name!r}", got=f"{position:.9g} at t = {t:g} s",
                 expected=f"{self._q[coord]:.9g}, where it is", hint="set plant.q first",
             )  # fmt: skip
+        before = dict(self._motions)
         self._motions[speed] = motion
         try:
             self._jump()
         except ArgumentError:
-            del self._motions[speed]
+            self._motions = before
             raise
         self._apply_motions()
 
@@ -338,6 +335,8 @@ class Plant:
         speeds = np.arange(first, first + int(row["n_hinge"]))
         moved = [self.model.speed_names[k] for k in speeds if k in self._motions]
         require(not moved, "joint", repr(joint), "a joint without prescribed motion", "release it")
+        if row["locked"]:
+            return
         row["locked"], row["form"] = 1, FORM_GENERAL
         self._locked = self._locked_speeds()
         try:
@@ -363,7 +362,8 @@ class Plant:
 
     def _joint_row(self, name: str) -> tuple[int, Any]:
         names = [joint.name for joint in self.model.tree.joints if joint.n_speeds]
-        require(name in names, "joint", repr(name), "a joint that moves: " + ", ".join(names))
+        known = isinstance(name, str) and name in names
+        require(known, "joint", repr(name), "a joint that moves: " + ", ".join(names))
         i = [joint.name for joint in self.model.tree.joints].index(name)
         return i, self.model.arrays.body[self.model.kernel_body[i]]
 
@@ -392,7 +392,7 @@ class Plant:
             center_of_mass_m: node to its mass centre, body axes (3,).
             inertia_kg_m2: about that mass centre, body axes (3, 3).
         """
-        mass = float(shaped("mass_kg", np.asarray(mass_kg), ()))
+        mass = float(shaped("mass_kg", mass_kg, ()))
         require(mass >= 0.0, "mass_kg", mass, "a number >= 0")
         row = self.model.arrays.node[self.model.kernel_node[self.model.find_node(node)]]
         before, b = row.copy(), int(row["body"])

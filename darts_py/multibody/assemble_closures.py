@@ -53,7 +53,7 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
             row[f"hook_{side}"] = sum(len(hook) for hook in hooks)
             hooks.append(records(modes.shape[1], HOOK))
             hooks[-1]["Pi"] = modes.T
-        row["shortest"] = _shortest_link(m, row, chain_a, chain_b)
+        row["shortest"], row["longest"] = _link_lengths(m, row, chain_a, chain_b)
     on_loops = np.array(sorted(set(path)), np.int64)
     m.body["df_form"][on_loops] = DIRECT
     n_roots = int(np.sum(m.body["parent"][on_loops] == m.body.shape[0]))
@@ -64,19 +64,21 @@ def assemble_closures(m: Model, tree: Tree, order: list[int], point: Point) -> M
     return m._replace(closure=rows, hook=hook, path=np.array([*path, *on_loops], np.int64))
 
 
-def _shortest_link(m: Model, row: Array, chain_a: list[int], chain_b: list[int]) -> float:
-    """Return the least distance between neighbours on a loop, those that coincide aside; or 1 m."""
-    links = [np.linalg.norm(m.body[b]["x_pO"]) for chain in (chain_a, chain_b) for b in chain[:-1]]
-    ends = [m.body[chain[-1]]["x_pO"] if chain else None for chain in (chain_a, chain_b)]
-    ends = [row[f"x_{side}"] if end is None else end for side, end in zip("ab", ends, strict=True)]
-    links.append(np.linalg.norm(ends[0] - ends[1]))
-    links += [
-        np.linalg.norm(row[f"x_{side}"])
-        for side, chain in (("a", chain_a), ("b", chain_b))
-        if chain
+def _link_lengths(
+    m: Model, row: Array, chain_a: list[int], chain_b: list[int]
+) -> tuple[float, float]:
+    """Return the least and greatest distance of neighbours on a loop; 1 m where all coincide."""
+    sides = {"a": chain_a, "b": chain_b}
+    links = [np.linalg.norm(m.body[b]["x_pO"]) for chain in sides.values() for b in chain[:-1]]
+    ends = [
+        m.body[chain[-1]]["x_pO"] if chain else row[f"x_{side}"] for side, chain in sides.items()
     ]
-    real = [float(link) for link in links if link > COINCIDENT * max(links)]
-    return min(real, default=1.0)
+    links.append(np.linalg.norm(ends[0] - ends[1]))
+    links += [np.linalg.norm(row[f"x_{side}"]) for side, chain in sides.items() if chain]
+    longest = float(max(links))
+    if longest == 0.0:
+        return 1.0, 1.0
+    return min(float(link) for link in links if link > COINCIDENT * longest), longest
 
 
 def _sides(closure: Closure) -> list[tuple[int, int, Array, Array]]:

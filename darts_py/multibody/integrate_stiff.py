@@ -130,7 +130,7 @@ def advance_stiff(m, split, rules, w, s, q, u, tau, node_force, conserving, dt, 
             forward_dynamics(split.loose, w, s.q, s.u, tau, node_force, conserving)
             copy_into(w.udot, s.aE[i])
             if i == 0:  # no implicit part yet: what the elastic forces add
-                if loops_are_open(rules, w, dt):
+                if loops_are_open(m, rules, w):
                     return step, LOOP_OPEN
                 hold_rank(w)
                 forward_dynamics(m, w, s.q, s.u, tau, node_force, conserving)

@@ -184,6 +184,7 @@ CLOSURE = np.dtype(
         ("x_b", D, 3),
         ("R_b", D, 9),
         ("shortest", D),  # m: shortest link of the loop
+        ("longest", D),  # m: longest one; gaps and slides are judged in proportion to it
         ("gain_velocity", D),  # Baumgarte: 2 k
         ("gain_position", D),  # k^2
     ],

@@ -21,13 +21,12 @@ from darts_py.multibody.model import (
     REST,
     SPARE,
 )
-from darts_py.multibody.semidefinite import solve_semidefinite
+from darts_py.multibody.semidefinite import MOST, solve_semidefinite
 from darts_py.spatial.vector import dot, mat9, sub, tail3, times, vec3
 
 # Tolerances on squared sines: pivots of a Gram matrix with a unit diagonal.
 ROUNDING = 1e-13  # what is left of one row written twice is 1e-15 times the number of speeds
 TILT = 10.0  # rows of a loop open by a gap (rad, or m over the shortest link) tilt by so much of it
-MOST = 1e-8  # however open the loop
 
 UNDECIDED = -1  # a rank
 HELD, STRICT = 1, 2  # order[r + 1]: keep the rank; decide it as if loops were closed
@@ -59,22 +58,28 @@ def solve_redundant(m, w, q):
     loop, row = w.loop, w.loop.row
     n, below = row.shape[1], loop.column.shape[0]
     Lam, normal = loop.column[below - 2 * n : below - n], loop.column[below - n :]
-    tolerance = 0.0
+    tilt = 0.0
     if not rank_is_held(w):
-        if m.closure[0].gain_position == 0.0:
-            measure_gaps(m, w, q)
-        strict = loop.order[n + 1] == STRICT
-        tolerance = ROUNDING if strict else _rank_tolerance(m, w)
-        _mark_idle(m, w, Lam, tolerance, row[IDLE])
+        if loop.order[n + 1] != STRICT:
+            if m.closure[0].gain_position == 0.0:
+                measure_gaps(m, w, q)
+            tilt = _tilt(m, w)
         loop.order[n] = UNDECIDED
-    solve_semidefinite(
-        Lam, row[REST], row[FORCE], normal, row[SPARE], row[IDLE], loop.order, tolerance
-    )
+    _find_shares(m, w, Lam, row[SPARE])
+    for r in range(n):
+        if loop.order[n] == UNDECIDED:
+            row[IDLE, r] = 0.0 if row[SPARE, r] > max(ROUNDING, min(tilt, MOST)) else 1.0
+        if row[IDLE, r] > 0.0 or not row[SPARE, r] > ROUNDING:  # a later stage may meet a dead
+            row[SPARE, r] = 0.0  # centre
+    solve_semidefinite(Lam, row[REST], row[FORCE], normal, row[SPARE], loop.order, ROUNDING, tilt)
 
 
 @inlined
-def _rank_tolerance(m, w):
-    """Return below which squared sine two rows count as one, with loops as open as they are."""
+def _tilt(m, w):
+    """Return the squared angle by which rows may be tilted, with loops as open as they are.
+
+    More where a row's mobility is a small share of what it could be; see `semidefinite`.
+    """
     worst = 0.0
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
@@ -82,20 +87,21 @@ def _rank_tolerance(m, w):
             turn = vec3(closure.S[r])
             gap = abs(w.loop.row[GAP, closure.row_first + r])
             worst = max(worst, gap if dot(turn, turn) > 0.5 else gap / closure.shortest)
-    return min(ROUNDING + (TILT * worst) * (TILT * worst), MOST)
+    return (TILT * worst) * (TILT * worst)
 
 
 @inlined
-def _mark_idle(m, w, Lam, tolerance, idle):
-    """Mark the rows in which nothing can move: a planar mechanism held in space has such rows.
+def _find_shares(m, w, Lam, share):
+    """Write which part each row's mobility is of what it would be without cancellation.
 
-    Rounding and gaps make their mobility tiny, not zero, and a force along them would be huge.
+    Almost nothing where nothing can move, as in some rows of a planar mechanism held in space:
+    rounding and gaps make their mobility tiny, not zero, and a force along them would be huge.
     """
     for c in range(m.closure.shape[0]):
         closure = m.closure[c]
         for r in range(closure.row_first, closure.row_first + closure.n_rows):
-            least = tolerance * _mobility_without_cancellation(m, w, c, r)
-            idle[r] = 0.0 if Lam[r, r] > least else 1.0
+            whole = _mobility_without_cancellation(m, w, c, r)
+            share[r] = Lam[r, r] / whole if whole > 0.0 else 0.0
 
 
 @inlined
@@ -119,6 +125,8 @@ def _mobility_without_cancellation(m, w, c, r):
             total += moment * w.body[b].d
         elif body.form != FORM_CARRIED and not body.locked:
             for j in range(body.n_hinge):
+                if m.speed[body.u_start + body.n_modes + j].given:
+                    continue
                 h, scale = w.hinge[b].H[j], w.hinge[b].L[j, j]
                 turn, slide = dot(vec3(h), vec3(h)), dot(tail3(h), tail3(h))
                 total += (turn * moment + slide * force) / (scale * scale)

@@ -13,8 +13,8 @@ from darts_py._jit import inlined
 from darts_py.multibody.elimination import factorise
 
 WELL_CONDITIONED = 1e-5  # pivots above this part of their diagonal need no row exchange
+MOST = 1e-8  # pivots above this are not redundant, however perturbed the rows
 COMPARABLE = 1e-3  # and diagonals above this part of the largest no second look
-LEAST_PIVOT = 1e-15  # of a unit diagonal
 
 
 @inlined
@@ -30,25 +30,28 @@ def solve_regular(A, b, x, T):
 
 
 @inlined
-def solve_semidefinite(A, b, x, T, t, idle, order, tolerance):
-    """Solve A x = b; rows marked `idle` are left out, their x is zero.
+def solve_semidefinite(A, b, x, T, t, order, least, tilt):
+    """Solve A x = b; rows with t = 0 are left out, their x is zero.
 
     The pivots and, in order[n], the rank are those that `order` holds; a rank below zero has them
-    found: pivots above `tolerance` count. A's lower triangle, t and T are overwritten.
+    found. Pivots above `least` count and, while they are found, above what a perturbation of the
+    rows by an angle of square `tilt` can make of redundant ones: the more, the smaller the pivot
+    before and the share t that is left of a row after cancellation. A's lower triangle, t and T
+    are overwritten.
     """
     n = b.shape[0]
     for i in range(n):  # x holds the scale until the end
-        x[i] = 0.0 if idle[i] > 0.0 else 1.0 / math.sqrt(A[i, i])
+        x[i] = 1.0 / math.sqrt(A[i, i]) if t[i] > 0.0 else 0.0
         for j in range(i + 1):
             A[i, j] *= x[i] * x[j]
     if order[n] < 0:
         for i in range(n):
             order[i] = i
-        order[n] = _pivoted_cholesky(A, n, order, tolerance)
+        order[n] = _pivoted_cholesky(A, n, order, t, least, tilt)
         rank = order[n]
     else:
         _reorder(A, T, n, order)
-        rank = _cholesky(A, n, order[n])
+        rank = _cholesky(A, n, order[n], least)
     for i in range(n):
         t[i] = b[order[i]] * x[order[i]]
     if rank == n:
@@ -100,15 +103,17 @@ def _substitute_regular(T, x, n):
 
 
 @inlined
-def _pivoted_cholesky(A, n, order, tolerance):
+def _pivoted_cholesky(A, n, order, share, least, tilt):
     """Overwrite the lower triangle by L, rows in the order of falling pivots; return the rank."""
+    before = 1.0
     for j in range(n):
-        best = j
-        for i in range(j + 1, n):
-            if A[i, i] > A[best, best]:
-                best = i
-        if not A[best, best] > tolerance:
+        best = -1
+        for i in range(j, n):
+            if A[i, i] > least and (best < 0 or A[i, i] > A[best, best]):
+                best = i if A[i, i] > min(tilt / (before * share[order[i]]), MOST) else best
+        if best < 0:
             return j
+        before = A[best, best]
         if best != j:
             _exchange(A, n, j, best)
             order[j], order[best] = order[best], order[j]
@@ -117,10 +122,10 @@ def _pivoted_cholesky(A, n, order, tolerance):
 
 
 @inlined
-def _cholesky(A, n, rank):
+def _cholesky(A, n, rank, least):
     """Do the same in the order in which the rows are, to a rank that is known."""
     for j in range(rank):
-        if not A[j, j] > LEAST_PIVOT:
+        if not A[j, j] > least:
             return j
         _eliminate(A, n, j)
     return rank
@@ -176,27 +181,33 @@ def _substitute(L, t, n):
 
 @inlined
 def _least_solution(L, t, n, rank, T):
-    """t := L (L^T L)^-2 L^T t, L being n x rank."""
-    for i in range(rank):
-        L[i, i] = 1.0 / L[i, i]
-    for i in range(rank):
-        for j in range(i + 1):
-            s = 0.0
-            for k in range(i, n):
-                s += L[k, i] * L[k, j]
+    """t := the smallest x with L L^T x = t, L being n x rank: one solution less its null part.
+
+    With L1 the first rows of L and W^T the others times L1^-1, the null space is [-W; 1]: well
+    conditioned also where L1 is not, as near a dead centre or with very different masses.
+    """
+    _substitute(L, t, rank)
+    for j in range(rank, n):
+        for a in range(rank - 1, -1, -1):
+            s = L[j, a]
+            for c in range(a + 1, rank):
+                s -= L[c, a] * T[j, c]
+            T[j, a] = s * L[a, a]
+    for i in range(rank, n):
+        t[i] = 0.0
+        for a in range(rank):
+            t[i] -= T[i, a] * t[a]
+        for j in range(rank, i + 1):
+            s = 1.0 if i == j else 0.0
+            for a in range(rank):
+                s += T[i, a] * T[j, a]
             T[i, j] = s
-    for i in range(rank):
-        s = 0.0
-        for k in range(i, n):
-            s += L[k, i] * t[k]
-        t[i] = s
-    factorise(T, rank)
-    for i in range(rank):
-        T[i, i] = 1.0 / T[i, i]
-    _substitute(T, t, rank)
-    _substitute(T, t, rank)
-    for i in range(n - 1, -1, -1):
-        s = 0.0
-        for k in range(min(i + 1, rank)):
-            s += L[i, k] * t[k]
-        t[i] = s
+    S, y = T[rank:, rank:], t[rank:]
+    factorise(S, n - rank)
+    for i in range(n - rank):
+        S[i, i] = 1.0 / S[i, i]
+    _substitute(S, y, n - rank)
+    for i in range(rank, n):
+        for a in range(rank):
+            t[a] += T[i, a] * t[i]
+        t[i] = -t[i]

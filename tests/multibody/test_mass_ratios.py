@@ -18,9 +18,10 @@ from darts_py.multibody import joint_types as jt
 from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import Body, Closure, Joint, Node, Tree
 from tests.linear.systems import X, Z, lump
+from tests.reference.trees import reduced
 
 EPS = 2.3e-16
-RATIOS = [1e3, 1e5, 1e7, 1e9]
+RATIOS = [1e3, 1e6, 1e9, 1e11]
 
 
 def two_sliders(m: float, M: float, length: float, lean: float, kind: str = "ball") -> Spacecraft:
@@ -44,8 +45,8 @@ def two_sliders(m: float, M: float, length: float, lean: float, kind: str = "bal
 
 
 @pytest.mark.parametrize("kind", ["ball", "revolute"])
-@pytest.mark.parametrize("lean", [0.0, 0.3, math.pi / 4, 1.2])
-@pytest.mark.parametrize("length", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("lean", [0.0, 0.3, math.pi / 4])
+@pytest.mark.parametrize("length", [0.05, 20.0])
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_sliders_tied_by_a_strut_move_together(
     ratio: float, length: float, lean: float, kind: str
@@ -87,7 +88,7 @@ def test_heavy_loops_stay_closed_in_motion(closures: str) -> None:
         model, dt_ns=2_000_000, closures=closures, u=np.array([2.0, 0.0, 0.0]), terms="crl"
     )
     start = darts_py.energy(plant.model, plant.q, plant.u).total
-    assert plant.advance(2000) == darts_py.Status.OK
+    assert plant.advance(reduced(2000, 100)) == darts_py.Status.OK
     error = darts_py.closure_error(plant.model, plant.q, plant.u)
     bound = {"project": 1e-9, "baumgarte": 1e-6}[closures]
     assert np.abs(error.position).max() < bound
@@ -96,3 +97,15 @@ def test_heavy_loops_stay_closed_in_motion(closures: str) -> None:
     assert plant.q[2] + 0.3 + length == pytest.approx(expected, abs=2 * bound)
     energy = darts_py.energy(plant.model, plant.q, plant.u).total
     assert energy == pytest.approx(start, rel=1e-7 if closures == "project" else 1e-4)
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_a_drive_grips_heavy_and_light_bodies_alike(ratio: float) -> None:
+    M, lean = 4e3, 0.3
+    plant = darts_py.Plant(
+        two_sliders(M / ratio, M, 1.0, lean), dt_ns=1_000_000, q=[0.0, lean, 0.0]
+    )
+    motion = darts_py.Motion.spline([0.0, 9.0], [1.0, 1.0], of="speed")
+    plant.prescribe("first.slide", motion)
+    np.testing.assert_allclose(plant.u, [1.0, 0.0, 1.0], atol=1e-6)
+    assert plant.advance(10) == darts_py.Status.OK

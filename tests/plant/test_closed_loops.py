@@ -16,14 +16,16 @@ from darts_py.multibody import joint_types as jt
 from darts_py.multibody.spacecraft import Spacecraft
 from darts_py.multibody.tree import Closure, Joint, Tree
 from darts_py.plant import INTEGRATORS, LOOP_TOLERANCE
-from tests.linear.systems import X, lump
+from tests.linear.systems import X, Y, lump
 from tests.reference.trees import REDUCED, reduced
 
 CLOSED = np.array([0.0, -0.92312200835168, -1.65004592190725])
+LONGEST = 2.0  # m: more than any link of the models here
+COARSE_NS = 10_000_000 if REDUCED else 1_000_000
 
 
-def four_bar(**options: object) -> Plant:
-    return Plant(darts_py.load_model("four_bar"), dt_ns=1_000_000, q=CLOSED, **options)
+def four_bar(dt_ns: int = 1_000_000, **options: object) -> Plant:
+    return Plant(darts_py.load_model("four_bar"), dt_ns=dt_ns, q=CLOSED, **options)
 
 
 def greatest_gap(plant: Plant) -> float:
@@ -67,11 +69,11 @@ def test_locked_joint_of_a_loop_stops_all_of_it() -> None:
 @pytest.mark.parametrize("closures", ["project", "baumgarte"])
 def test_motion_beyond_reach_stops_at_the_last_closed_step(integrator: str, closures: str) -> None:
     """The rocker of a crank-rocker swings between two dead centres; it is driven past one."""
-    plant = four_bar(integrator=integrator, closures=closures)
+    plant = four_bar(COARSE_NS, integrator=integrator, closures=closures)
     plant.prescribe("pivot.angle", Motion.constant(1.0))
-    assert plant.advance(3000) == Status.LOOP_OPEN
-    assert 500 < plant.tick < 3000
-    assert greatest_gap(plant) <= LOOP_TOLERANCE[closures]
+    assert plant.advance(3_000_000_000 // COARSE_NS) == Status.LOOP_OPEN
+    assert 0.5e9 < plant.t_ns < 3e9
+    assert greatest_gap(plant) <= LONGEST * LOOP_TOLERANCE[closures]
     assert np.all(np.isfinite(plant.u))
     before = plant.q.copy(), plant.u.copy(), plant.tick
     assert plant.advance(10) == Status.LOOP_OPEN  # and it stays there
@@ -82,7 +84,7 @@ def test_motion_beyond_reach_stops_at_the_last_closed_step(integrator: str, clos
 
 @pytest.mark.parametrize("closures", ["project", "baumgarte"])
 def test_a_stop_does_not_depend_on_how_steps_are_counted_out(closures: str) -> None:
-    at_once, one_by_one = four_bar(closures=closures), four_bar(closures=closures)
+    at_once, one_by_one = (four_bar(COARSE_NS, closures=closures) for _ in range(2))
     for plant in (at_once, one_by_one):
         plant.prescribe("pivot.angle", Motion.constant(1.0))
     at_once.advance(3000)
@@ -104,9 +106,71 @@ def test_contradictory_speeds_are_refused_and_change_nothing() -> None:
         plant.lock("pivot")
     assert np.array_equal(plant.u, u)
     assert plant.advance(100) == Status.OK  # as if nothing had been asked
+    again = Motion.spline([0.0, 1.0], [0.7, 0.7], of="speed")
+    plant.prescribe("drive.angle", again)  # a motion may replace another
     plant.release("drive.angle")
     plant.lock("pivot")
     assert np.abs(plant.u).max() < 1e-12
+
+
+def test_a_refused_motion_leaves_the_one_before() -> None:
+    plant, other = four_bar(), four_bar()
+    for each in (plant, other):
+        each.prescribe("drive.angle", Motion.spline([0.0, 9.0], [0.5, 0.5], of="speed"))
+        rate = each.u[each.model.find_movable("pivot.angle")[0]]
+        each.prescribe("pivot.angle", Motion.spline([0.0, 9.0], [rate, rate], of="speed"))
+    with pytest.raises(ArgumentError, match="apart"):
+        plant.prescribe("drive.angle", Motion.spline([0.0, 9.0], [3.0, 3.0], of="speed"))
+    for each in (plant, other):
+        each.release("pivot.angle")
+        assert each.advance(50) == Status.OK
+    assert np.array_equal(plant.q, other.q)
+    plant.release("drive.angle")
+
+
+# -- dead centres ---------------------------------------------------------------------------------
+
+
+def parallelogram(n_cranks: int) -> Spacecraft:
+    """Return a platform on parallel cranks of 1 m, about y: singular where they lie flat."""
+    turn = jt.revolute(-Y)
+    links = tuple(f"crank_{k}" for k in range(n_cranks))
+    inertia = np.full(3, 0.1)
+    bodies = tuple(lump(name, 1.0, inertia, 0.5 * X) for name in links)
+    joints = [Joint(name, "revolute", turn, o_t=k * X) for k, name in enumerate(links)]
+    joints.append(Joint("platform", "revolute", turn, parent=0, o_t=X))
+    platform = lump("platform", 5.0, np.full(3, 1.0), 0.5 * (n_cranks - 1) * X)
+    closures = tuple(
+        Closure(f"pin_{k}", "revolute", ct.revolute(Y), body_a=k, body_b=n_cranks, o_a=X, o_b=k * X)
+        for k in range(1, n_cranks)
+    )
+    tree = Tree("parallelogram", (*bodies, platform), tuple(joints), closures=closures)
+    return Spacecraft(tree)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("n_cranks", [2, 4])
+@pytest.mark.parametrize("beside", [0.0, 1e-14, 1e-9, 1e-7, 1e-5])
+def test_a_step_may_end_in_a_dead_centre(integrator: str, n_cranks: int, beside: float) -> None:
+    """Without forces the cranks turn at a constant rate, also where they lie flat."""
+    rate = -3.0
+    angle = beside - rate * 1e-3  # one step away
+    q, u = np.full(n_cranks + 1, angle), np.full(n_cranks + 1, rate)
+    q[-1], u[-1] = -angle, -rate
+    plant = Plant(parallelogram(n_cranks), dt_ns=1_000_000, integrator=integrator, q=q, u=u)
+    for _ in range(3):
+        assert plant.advance(1) == Status.OK
+        np.testing.assert_allclose(plant.u[:-1], rate, rtol=1e-8)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_driven_parallelogram_passes_its_dead_centre(integrator: str) -> None:
+    q = np.array([0.02, 0.02, -0.02])
+    plant = Plant(parallelogram(2), dt_ns=1_000_000, integrator=integrator, q=q)
+    plant.prescribe("crank_0.angle", Motion.spline([0.0, 9.0], [-1.0, -1.0], of="speed"))
+    assert plant.advance(40) == Status.OK
+    assert greatest_gap(plant) <= 1e-9
+    assert plant.q[0] == pytest.approx(-0.02, abs=1e-9)
 
 
 def test_motions_that_part_later_stop_there() -> None:
@@ -126,12 +190,12 @@ def test_loop_tolerance_is_checked(value: object) -> None:
 
 
 def test_loop_tolerance_decides_when_baumgarte_gives_up() -> None:
-    strict, easy = (four_bar(closures="baumgarte", loop_tolerance=x) for x in (1e-13, 1e-3))
+    strict, easy = (four_bar(closures="baumgarte", loop_tolerance=x) for x in (1e-13, 1e-2))
     for plant in (strict, easy):
         plant.u[0] = 3.0
         plant.close_loops()
-    assert strict.advance(1000) == Status.LOOP_OPEN
-    assert easy.advance(1000) == Status.OK
+    assert strict.advance(300) == Status.LOOP_OPEN
+    assert easy.advance(reduced(1000, 100)) == Status.OK
 
 
 def test_stabilisation_is_no_part_of_the_forces() -> None:
@@ -237,11 +301,11 @@ def test_every_integrator_keeps_flexible_loops_closed(
     u[braced_boom.speed_names.index("s.angle_rate")] = 0.2
     options = {"integrator": integrator, "terms": terms, "closures": closures}
     plant = Plant(braced_boom, dt_ns=1_000_000, q=q, u=u, **options)
-    for _ in range(reduced(20, 2)):
-        assert plant.advance(50) == Status.OK
-        assert greatest_gap(plant) <= LOOP_TOLERANCE[closures]
+    for _ in range(reduced(20, 1)):
+        assert plant.advance(reduced(50, 5)) == Status.OK
+        assert greatest_gap(plant) <= LONGEST * LOOP_TOLERANCE[closures]
     eta = plant.q[braced_boom.coord_names.index("boom.mode_1")]
-    assert abs(eta) > 1e-4  # it bends
+    assert abs(eta) > (1e-9 if REDUCED else 1e-4)  # it bends
 
 
 # -- far away -------------------------------------------------------------------------------------
