@@ -27,6 +27,7 @@ CLOSED = 1e-12  # rad, or parts of the longest link: a gap to stop at
 GOOD_ENOUGH = 1e3  # times that, if it gets no smaller
 MAX_STEPS = 500  # LONGEST_STEP each: loops open by 100 m close, in some ms
 LONGEST_STEP = 0.3  # rad or m
+PATIENCE = 20  # steps without a smaller gap than before
 # How to try: started aside by (rad or m), out of a dead centre; strict about the rank or not.
 # Loops wide open lead to rows that are redundant only when closed, and strictness fails there;
 # very light bodies between heavy ones look like it, and need strictness.
@@ -116,10 +117,12 @@ def close_loops(model: Spacecraft, q: Array, u: Array | None = None) -> tuple[Ar
 
 def _newton(model: Spacecraft, rules: Rules, q: Array, *, strict: bool) -> float:
     """Move q towards closed loops; return the greatest gap left, in units of CLOSED."""
-    w, gap = model.workspace, np.inf
+    w, gap, best, idle = model.workspace, np.inf, np.inf, 0
     for _ in range(MAX_STEPS):
         gap, _ = judge_loops(model.arrays, w, q, rules.rest.u, CLOSED)
-        if gap <= 1.0 or not np.all(np.isfinite(q)):
+        idle = 0 if gap < best else idle + 1
+        best = min(best, gap)
+        if gap <= 1.0 or idle > PATIENCE or not np.all(np.isfinite(q)):
             break
         w.loop.order[-1] = STRICT if strict else 0
         project_position(rules.still, w, rules.rest, q, LONGEST_STEP)
